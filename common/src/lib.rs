@@ -3,6 +3,7 @@
 //! A module is here only if two packages use it.
 
 pub mod address;
+#[warn(missing_docs)]
 pub mod api;
 pub mod canonical;
 pub mod client;
@@ -11,6 +12,7 @@ pub mod duration;
 pub mod kubernetes_secret;
 pub mod manifests;
 pub mod memory;
+#[warn(missing_docs)]
 pub mod model;
 pub mod node;
 pub mod redact;

@@ -31,11 +31,14 @@ pub struct Capabilities {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lookup {
+    /// `VERSION` or `GROUP/VERSION`, as objects write it: `v1`, `apps/v1`.
     pub api_version: String,
+    /// The singular name, as objects write it: `ConfigMap`.
     pub kind: String,
     /// Empty: of the cluster, or of all namespaces.
     #[serde(default)]
     pub namespace: String,
+    /// Empty: all objects of the kind.
     #[serde(default)]
     pub name: String,
 }
@@ -44,6 +47,7 @@ pub struct Lookup {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LookupAnswer {
+    /// As in the request.
     pub lookup: Lookup,
     /// The object or the list. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,7 @@ impl LookupAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LookupRequest {
+    /// At most [`LOOKUPS`].
     pub lookups: Vec<Lookup>,
     /// The user to impersonate, as in a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,5 +91,6 @@ pub struct LookupRequest {
 /// The answers, in the order of the request. Objects have no `managedFields`, but the values of Secrets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LookupAnswers {
+    /// One for each lookup.
     pub items: Vec<LookupAnswer>,
 }

@@ -109,12 +109,14 @@ impl fmt::Display for ErrorCode {
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
 pub struct ErrorBody {
+    /// For programs: it stays the same when the message changes.
     pub code: ErrorCode,
     /// A sentence: what is wrong, where, why, and what to do.
     pub message: String,
     /// Further faults of the same request, or the causes of this one, in the same shape.
     #[serde(default)]
     pub causes: Vec<ErrorBody>,
+    /// Absent if the fault is in no file and at no resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// The id of the request, which finds it in the log of the service. The service that answers sets it.
@@ -138,11 +140,13 @@ impl ErrorBody {
         }
     }
 
+    /// Replaces the location.
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
         self
     }
 
+    /// Adds to the causes that are there.
     pub fn caused_by(mut self, causes: impl IntoIterator<Item = ErrorBody>) -> Self {
         self.causes.extend(causes);
         self
@@ -159,10 +163,13 @@ fn clipped(message: String) -> String {
 /// Where a fault is in the caller's input. Lines and columns count from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Location {
+    /// The name of the configuration, or of an import or template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// In characters, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The name of the resource.

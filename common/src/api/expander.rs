@@ -75,15 +75,20 @@ impl ExpandRequest {
 /// The context of an expansion: what templates see as `env`, apart from what the expander adds for each instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
+    /// Templates see it as `deployment`.
     pub deployment: DeploymentName,
+    /// Templates see it as `namespace` and `project`.
     pub namespace: Namespace,
+    /// Templates see it as `manifest`. Not every expansion is stored under it.
     pub manifest: ManifestName,
+    /// The caller. Templates see it as `username` and `current_user`.
     pub username: String,
     /// Seconds since 1970.
     pub current_time: i64,
 }
 
 impl Environment {
+    /// What templates read, by its keys.
     pub fn to_map(&self) -> Map<String, Value> {
         let entries = [
             ("deployment", json!(self.deployment)),
@@ -103,11 +108,13 @@ impl Environment {
     }
 }
 
+/// The answer of `POST /expand`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpandResponse {
     /// A flat list. No resource in it has a type that the imports of the request name.
     pub config: Configuration,
+    /// The tree that `config` is flattened from.
     pub layout: Layout,
     /// The distinct types of `config.resources`, in the order of first use: primitives, and references for the manager
     /// to resolve.
@@ -117,6 +124,7 @@ pub struct ExpandResponse {
     /// with the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lookups: Vec<Lookup>,
+    /// Sentences for the user. They do not stop the expansion.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// The outputs of each template instance in the configuration itself that has any.

@@ -42,9 +42,11 @@ struct Labels(BTreeMap<String, String>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateDeployment {
+    /// Unique in this manager. It cannot be changed later.
     pub name: DeploymentName,
     /// The YAML text of the configuration.
     pub content: String,
+    /// The files that the configuration needs: templates, schemas, files that templates read.
     #[serde(default)]
     pub imports: Vec<Import>,
     /// The namespace of namespaced objects that name none. Default: `default`.
@@ -53,9 +55,11 @@ pub struct CreateDeployment {
     /// The cluster to apply it to. Default: that of the manager's own resourcifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterName>,
+    /// Free text, at most 4,096 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: String,
+    /// At most 64, for selectors such as `GET /deployments?labelSelector=`. They do not become labels of objects.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Labels")]
     pub labels: BTreeMap<String, String>,
@@ -86,6 +90,7 @@ pub struct UpdateDeployment {
     /// The YAML text of the new configuration. Give this, `properties` or `manifest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// The files that the new configuration needs. Only with `content`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imports: Vec<Import>,
     /// The preview of the deployment. It is applied exactly as it was previewed.
@@ -102,12 +107,15 @@ pub struct UpdateDeployment {
     /// The cluster that the deployment must be on. An update never moves a deployment to another cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterName>,
+    /// Free text, at most 4,096 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: Option<String>,
+    /// Replaces all labels: a label that is not given is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Labels>")]
     pub labels: Option<BTreeMap<String, String>>,
+    /// What to do about drift that a scheduled check finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_policy: Option<DriftPolicy>,
     /// As in a create. `null` removes it.
@@ -133,6 +141,7 @@ where
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RollbackDeployment {
+    /// The manifest whose configuration is restored.
     pub manifest: ManifestName,
 }
 
@@ -178,6 +187,7 @@ pub struct WriteQuery {
     /// without. May be repeated.
     #[serde(default, skip_serializing_if = "Regenerates::is_empty")]
     pub regenerate: Regenerates,
+    /// The policies of the request.
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
@@ -186,10 +196,13 @@ pub struct WriteQuery {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyQuery {
+    /// Default: that of each resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_policy: Option<CreatePolicy>,
+    /// Default: that of each resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_policy: Option<UpdatePolicy>,
+    /// Default: that of each resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict_policy: Option<ConflictPolicy>,
     /// The only policy of a `DELETE`.
@@ -212,6 +225,7 @@ impl From<&PolicyQuery> for Policies {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffQuery {
+    /// The deadline of the whole comparison, in milliseconds. Default: the manager's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = OPERATION_MS))]
     pub timeout_ms: Option<u64>,
@@ -227,6 +241,7 @@ pub struct DiffQuery {
     /// `false` compares without the hooks of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<bool>,
+    /// The policies that the update would have.
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
@@ -235,9 +250,11 @@ pub struct DiffQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
+    /// How many resources have each action.
     pub summary: DiffSummary,
     /// Every desired resource in its order, then the objects to prune.
     pub resources: Vec<ResourceDiff>,
+    /// Sentences for the user. They do not stop an update.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -252,9 +269,12 @@ fn is_false(flag: &bool) -> bool {
 pub struct Expand {
     /// The name of the deployment that templates see.
     pub name: DeploymentName,
+    /// The YAML text of the configuration.
     pub content: String,
+    /// The files that the configuration needs.
     #[serde(default)]
     pub imports: Vec<Import>,
+    /// The namespace that templates see. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     /// The cluster whose abilities charts see. Default: that of the manager's own resourcifier.
@@ -272,12 +292,17 @@ pub struct Expand {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
+    /// Primitives only.
     pub expanded_config: crate::model::Configuration,
+    /// The tree of template instances and primitives.
     pub layout: crate::model::Layout,
+    /// Each template reference with what it resolved to, in the order of resolution.
     #[serde(default)]
     pub resolved_types: Vec<ResolvedType>,
+    /// The outputs of the configuration, with references that are not replaced yet.
     #[serde(default)]
     pub outputs: Vec<crate::model::Output>,
+    /// Sentences for the user. They do not stop a deploy.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// What the template has to say to its user after a deploy (`info.notes` of its schema).
@@ -304,8 +329,11 @@ pub struct Expansion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestSummary {
+    /// Chosen by the manager. Sorts by age within the deployment.
     pub name: ManifestName,
+    /// The deployment that it belongs to.
     pub deployment: DeploymentName,
+    /// When the manifest was stored, which is before it was applied.
     pub created_at: jiff::Timestamp,
     /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -324,6 +352,7 @@ pub struct ManifestSummary {
 /// An item of `GET /types`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TypeSummary {
+    /// A template reference, a kind, or the name of an import.
     pub name: TypeName,
     /// How many instances active deployments have.
     pub instances: u64,
@@ -332,10 +361,14 @@ pub struct TypeSummary {
 /// An item of `GET /types/{t}/instances`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TypeInstance {
+    /// The name of the resource, unique only among its siblings in the layout.
     pub name: ResourceName,
+    /// As the configuration or template writes it.
     #[serde(rename = "type")]
     pub type_name: TypeName,
+    /// The deployment that has the instance.
     pub deployment: DeploymentName,
+    /// The deployment's latest manifest, or with `at` the one that was in force then.
     pub manifest: ManifestName,
     /// The layout path in the manifest.
     pub path: LayoutPath,
@@ -345,10 +378,11 @@ pub struct TypeInstance {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InstancesQuery {
-    /// As in every list.
+    /// How many items. Default: 100. A limit above 1,000 counts as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
+    /// The `nextPageToken` of the previous page. The rest of the query must be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
     /// A past moment: the instances of the manifests that were in force then. Deployments that were deleted since, and manifests
@@ -371,8 +405,10 @@ impl InstancesQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeploymentAnswer {
+    /// All fields of a deployment.
     #[serde(flatten)]
     pub deployment: crate::model::Deployment,
+    /// As the authorization of the manager decides now.
     pub may: DeploymentPermissions,
 }
 
@@ -382,12 +418,15 @@ pub struct DeploymentAnswer {
 pub struct DeploymentPermissions {
     /// Every change of it, and stopping it.
     pub update: Permission,
+    /// Deleting it.
     pub delete: Permission,
 }
 
+/// Whether a caller may do something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Permission {
+    /// `false` comes with a `reason`.
     pub allowed: bool,
     /// Which permission is missing, and how it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -399,44 +438,49 @@ pub struct Permission {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "DeploymentPage")]
 pub struct DeploymentList {
+    /// In the order of `orderBy`.
     pub items: Vec<crate::model::Deployment>,
     /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_page_token: Option<String>,
-    /// With `counts`: how many deployments fit the query, whose `status` does not count here, by status.
+    /// With `counts`: how many deployments match the query without its `status`, by status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<BTreeMap<String, u64>>,
 }
 
-/// The query of `GET /deployments`: what all of these say.
+/// The query of `GET /deployments`. A deployment is in the answer if it meets all of these conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DeploymentsQuery {
-    /// Of more than the most, the most is given.
+    /// How many items. Default: 100. A limit above 1,000 counts as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// What the page before gave as `nextPageToken`; opaque. The rest of the query must be the same.
+    /// The `nextPageToken` of the previous page. Its contents are opaque. The rest of the query must be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
+    /// Only deployments of this namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// Only deployments of this cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterName>,
+    /// Only deployments with this status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<DeploymentStatus>,
-    /// As Kubernetes writes it: `tier=front,team!=a,app in (web,db),!old`.
+    /// Only deployments with these labels, as Kubernetes writes a selector: `tier=front,team!=a,app in (web,db),!old`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_selector: Option<String>,
-    /// Has an instance of this type.
+    /// Only deployments that have an instance of this type.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub type_name: Option<TypeName>,
-    /// Part of the name.
+    /// Only deployments whose name contains this text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
+    /// Default: `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_by: Option<OrderBy>,
-    /// `true`: the answer also counts all that fits, by status. The manager reads all deployments for it.
+    /// `true`: the answer also counts all deployments that match, by status. The manager reads all deployments for it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub counts: bool,
 }
@@ -447,6 +491,7 @@ pub struct DeploymentsQuery {
 )]
 #[serde(rename_all = "camelCase")]
 pub enum OrderBy {
+    /// In alphabetical order.
     #[default]
     Name,
     /// What changed last comes first.
@@ -477,13 +522,14 @@ impl From<PageQuery> for DeploymentsQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourcesQuery {
-    /// At most 5,000. A larger limit counts as 5,000.
+    /// How many items. Default: 100. A limit above 5,000 counts as 5,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
+    /// The `nextPageToken` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
-    /// `false`: does not look for drift. The search takes a dry run of each object that is not as it was applied.
+    /// `false`: the answer has no drift. To find it, the cluster does a dry run of each object that is not as it was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<bool>,
 }
@@ -495,6 +541,7 @@ pub type Resources = super::page::Page<LiveResource>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveResource {
+    /// All fields of a recorded object and its state.
     #[serde(flatten)]
     pub status: ObjectStatus,
     /// Whether its state is `READY`.
@@ -511,14 +558,19 @@ pub struct LiveResource {
 pub struct Graph {
     /// Every primitive, in the order of the manifest.
     pub nodes: Vec<GraphNode>,
+    /// Sorted by `from`, then by `to`.
     pub edges: Vec<GraphEdge>,
 }
 
+/// One primitive of the latest manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphNode {
+    /// Not unique: several templates may have a resource of this name.
     pub name: ResourceName,
+    /// A kind.
     #[serde(rename = "type")]
     pub type_name: TypeName,
+    /// The object that the primitive becomes.
     pub object: ObjectRef,
     /// With `live`: its present state. Absent if no object is recorded for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -540,8 +592,11 @@ pub struct GraphQuery {
 /// `from` is applied after `to`. Both are indices of nodes: names are unique within one template only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphEdge {
+    /// The node that waits.
     pub from: usize,
+    /// The node that it waits for.
     pub to: usize,
+    /// Why it waits.
     pub because: EdgeReason,
     /// What makes it wait: the reference, or the field of its object that names the other.
     pub detail: String,
@@ -559,6 +614,7 @@ pub enum OperationEvent {
 impl OperationEvent {
     /// The names in `event:`.
     pub const OPERATION: &'static str = "operation";
+    /// The data is a [`ResourceReport`], in `GET /events` an [`OperationReport`].
     pub const RESOURCE: &'static str = "resource";
     /// Only in `GET /events`, with an [`OperationRefusal`].
     pub const REFUSED: &'static str = "refused";
@@ -580,14 +636,18 @@ pub struct OperationEventsQuery {
 /// The data of `event: resource` in `GET /events`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OperationReport {
+    /// The operation that the report is of.
     pub operation: OperationId,
+    /// As in the stream of one operation.
     pub report: ResourceReport,
 }
 
 /// The data of `event: refused` in `GET /events`: the stream has no events of this operation, or none any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OperationRefusal {
+    /// The id, as the query has it.
     pub operation: OperationId,
+    /// Why: the operation is unknown, or the caller may not see its deployment.
     pub error: ErrorBody,
 }
 
@@ -597,10 +657,13 @@ pub struct OperationRefusal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDiff {
+    /// The manifest in the query.
     pub from: ManifestName,
+    /// The manifest in the path.
     pub to: ManifestName,
     /// Whether the two requests had the same configuration with the same files.
     pub same_input: bool,
+    /// How many resources have each action.
     pub summary: DiffSummary,
     /// In the order of the second manifest, then those that only the first one has.
     pub resources: Vec<ResourceDiff>,
@@ -609,7 +672,9 @@ pub struct ManifestDiff {
 /// An item of `GET /registries`, and the answer of `GET /registries/{r}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegistrySummary {
+    /// Its references start with it: `NAME/redis:v1`.
     pub name: String,
+    /// All fields of the definition.
     #[serde(flatten)]
     pub definition: RegistryDefinition,
 }
@@ -618,11 +683,15 @@ pub struct RegistrySummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CredentialSummary {
+    /// Registries and clusters name it.
     pub name: CredentialName,
+    /// Which kind of secret it holds.
     #[serde(rename = "type")]
     pub credential_type: CredentialType,
+    /// Only for the type `basic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
+    /// When the credential was first set.
     pub created_at: jiff::Timestamp,
     /// When its secret was last set.
     pub modified_at: jiff::Timestamp,
@@ -640,6 +709,7 @@ pub struct TemplateSummary {
 /// `POST /registries/{r}/refresh`: what the registry has now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RefreshedRegistry {
+    /// The registry in the path.
     pub name: String,
     /// The number of templates.
     pub templates: usize,
@@ -650,10 +720,13 @@ pub struct RefreshedRegistry {
 /// `GET /types/{t}/metadata` and `GET /registries/{r}/types/{t}`: the description of a template and its properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TemplateDescription {
+    /// The version, the URL and the digest of the template.
     #[serde(flatten)]
     pub resolved: ResolvedType,
+    /// `info.title` of the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// `info.description` of the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The text of the template's schema. Absent if it has none.
@@ -670,6 +743,7 @@ pub struct TemplateDescription {
 pub struct Whoami {
     /// `anonymous` without authentication.
     pub user: String,
+    /// As authentication found them. Empty for `anonymous`.
     #[serde(default)]
     pub groups: Vec<String>,
 }

@@ -8,7 +8,7 @@ use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageQuery {
-    /// How many items. A limit above the maximum counts as the maximum.
+    /// How many items. Default: 100. A limit above 1,000 counts as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
@@ -29,10 +29,12 @@ pub fn items(limit: Option<usize>, most: usize) -> usize {
     limit.unwrap_or(PAGE_ITEMS).clamp(1, most)
 }
 
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "{T}Page")]
 pub struct Page<T> {
+    /// At most as many as the `limit` of the query.
     pub items: Vec<T>,
     /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,6 +25,7 @@ pub enum PlanAction {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanRequest {
+    /// The same for all plans of the expansion.
     pub action: PlanAction,
     /// The live objects that were found for each instance of a plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -34,7 +35,9 @@ pub struct PlanRequest {
 /// The live objects of one instance of a plan, by their keys. One that does not exist is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanSources {
+    /// The instance in the layout.
     pub path: LayoutPath,
+    /// By the keys that the plan gave them ([`PlanSource::key`]).
     pub objects: Map<String, Value>,
 }
 
@@ -42,12 +45,15 @@ pub struct PlanSources {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanAnswer {
+    /// The instance in the layout.
     pub path: LayoutPath,
     /// The live objects that it must see first. The request did not have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<PlanSource>,
+    /// With [`PlanAction::Status`], if the request had the objects that it must see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PlanStatus>,
+    /// With [`PlanAction::Select`]: the labels of clusters, as Kubernetes writes a selector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// What it changes of live objects that others made.
@@ -59,7 +65,9 @@ pub struct PlanAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanSource {
+    /// What the plan's templates call the object.
     pub key: String,
+    /// Which object it is.
     #[serde(flatten)]
     pub object: WantedObject,
 }
@@ -68,8 +76,11 @@ pub struct PlanSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WantedObject {
+    /// As in objects: `v1`, `apps/v1`.
     pub api_version: String,
+    /// As in objects: `ConfigMap`.
     pub kind: String,
+    /// The name of the object.
     pub name: String,
     /// For a kind with namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +91,9 @@ pub struct WantedObject {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectEdit {
+    /// The object to change. It must exist.
     pub object: WantedObject,
+    /// The change.
     pub patch: Value,
     /// Takes the change back.
     pub back: Value,
@@ -90,28 +103,38 @@ pub struct ObjectEdit {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStatus {
+    /// If the plan printed a state that is unknown, [`PlanState::InProgress`].
     pub state: PlanState,
     /// A state that is none of the three, as it was printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
+    /// Why it failed. Empty if the plan does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub error: String,
+    /// A text for the platform. For a bind, the JSON text with the credentials. Empty if the plan does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub response: String,
+    /// Where users look at the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dashboard_url: Option<String>,
+    /// After a failed update or delete: whether the instance can still be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_usable: Option<bool>,
+    /// After a failed update: whether it may be tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_repeatable: Option<bool>,
 }
 
+/// The state of a plan's operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PlanState {
+    /// The manager asks again later.
     #[default]
     InProgress,
+    /// The operation is done.
     Succeeded,
+    /// The operation cannot succeed any more.
     Failed,
 }
 
@@ -132,6 +155,7 @@ pub struct SourcesRequest {
 /// not read, is null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LookedUp {
+    /// One entry for each object of the request.
     pub objects: Vec<Option<Value>>,
     /// Why some are null although they may exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -159,5 +183,6 @@ pub struct EditRequest {
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Edited {
+    /// How many objects were changed.
     pub edited: usize,
 }

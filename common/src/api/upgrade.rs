@@ -30,9 +30,11 @@ pub struct WhatIf {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIfQuery {
+    /// How many deployments. Default: 100. A limit above 1,000 counts as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
+    /// The `nextPageToken` of the previous page. The request must be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
     /// Return the resources that differ, field by field, and not only their number.
@@ -46,6 +48,7 @@ pub struct WhatIfQuery {
 pub struct WhatIfPage {
     /// What the reference resolves to now.
     pub template: ResolvedType,
+    /// One for each deployment that uses the template.
     pub items: Vec<WhatIfItem>,
     /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +60,9 @@ pub struct WhatIfPage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfItem {
+    /// The deployment that would be upgraded.
     pub deployment: DeploymentName,
+    /// What an upgrade would come to.
     pub outcome: WhatIfOutcome,
     /// Where it uses the template, in the order of its layout.
     pub uses: Vec<TemplateUse>,
@@ -79,6 +84,7 @@ impl WhatIfItem {
     }
 }
 
+/// What an upgrade of one deployment would come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WhatIfOutcome {
@@ -88,6 +94,7 @@ pub enum WhatIfOutcome {
     Unfinished,
     /// The new version gives the same resources.
     Unchanged,
+    /// The new version gives other resources.
     Changed,
     /// It cannot be expanded with the new version.
     Failing,

@@ -26,6 +26,7 @@ impl ClusterName {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cluster {
+    /// What deployments name. `default` is taken by the manager's own cluster.
     pub name: ClusterName,
     /// The URL of the cluster's resourcifier.
     #[schemars(length(min = 1))]

@@ -8,14 +8,23 @@ use super::name::ResourceName;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HookEvent {
+    /// Before the first objects of the chart. Its definitions exist already.
     PreInstall,
+    /// When the first objects of the chart are ready.
     PostInstall,
+    /// Before an update of the chart's objects.
     PreUpgrade,
+    /// When the chart's updated objects are ready.
     PostUpgrade,
+    /// Before a rollback of the chart's objects.
     PreRollback,
+    /// When the chart's objects are ready after a rollback.
     PostRollback,
+    /// Before the objects are deleted.
     PreDelete,
+    /// When the objects are gone.
     PostDelete,
+    /// Only with `POST /deployments/{d}/test`.
     Test,
 }
 
@@ -52,10 +61,12 @@ pub enum HookDeletePolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hook {
+    /// Without an event it never runs.
     pub events: Vec<HookEvent>,
     /// Hooks of one event run in the order of their weights, then of their names.
     #[serde(default)]
     pub weight: i64,
+    /// Default: `before-hook-creation`, as in Helm.
     #[serde(default = "default_policies")]
     pub delete_policies: Vec<HookDeletePolicy>,
 }
@@ -66,10 +77,12 @@ fn default_policies() -> Vec<HookDeletePolicy> {
 }
 
 impl Hook {
+    /// Whether the event is one of its events.
     pub fn runs_at(&self, event: HookEvent) -> bool {
         self.events.contains(&event)
     }
 
+    /// Whether the policy is one of its policies.
     pub fn has(&self, policy: HookDeletePolicy) -> bool {
         self.delete_policies.contains(&policy)
     }
@@ -81,6 +94,8 @@ pub type ChartPath = Vec<ResourceName>;
 /// How often a chart of a deployment was applied with success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AppliedChart {
+    /// The chart in the deployment.
     pub chart: ChartPath,
+    /// 0: never, so that its next hooks are those of an installation.
     pub times: u64,
 }

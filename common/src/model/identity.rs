@@ -20,9 +20,12 @@ pub struct Identity(Parts);
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parts {
+    /// The full name: `ann`, `system:serviceaccount:NAMESPACE:NAME`.
     pub user: String,
+    /// Distinguishes users who had the same name one after the other. Absent if the authenticator has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+    /// As the authenticator found them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Additions of authenticators, by key. Webhooks and policies of the cluster may read them.
@@ -33,17 +36,27 @@ pub struct Parts {
 /// Why the parts are not a valid identity. The quoted text is clipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
+    /// A part that no header can carry unchanged, or that is too long.
     #[error(
         "the {part} {text:?} of an identity is not valid: use 1 to {} bytes, no control characters, no blank at either end",
         limits::IDENTITY_TEXT_BYTES
     )]
-    Text { part: &'static str, text: String },
+    Text {
+        /// `user`, `uid`, `group`, `extra key` or `extra value`.
+        part: &'static str,
+        /// The part, clipped to 80 characters.
+        text: String,
+    },
+    /// Too many groups and extras for the headers of one request.
     #[error(
         "the identity of {user:?} is too large: its groups and extras may have at most {} bytes in total and {} entries",
         limits::IDENTITY_BYTES,
         limits::IDENTITY_TEXTS
     )]
-    TooLarge { user: String },
+    TooLarge {
+        /// The full name.
+        user: String,
+    },
 }
 
 /// An error clips a quoted text that is longer than this.
@@ -51,6 +64,9 @@ const QUOTED_CHARS: usize = 80;
 
 impl Identity {
     /// Accepts the parts if headers can carry them unchanged.
+    ///
+    /// # Errors
+    /// A part is empty, too long, or has control characters or blanks at an end. Or there are too many parts.
     pub fn parse(parts: Parts) -> Result<Self, IdentityError> {
         let mut texts = 0;
         let mut bytes = 0;
@@ -80,18 +96,22 @@ impl Identity {
         })
     }
 
+    /// The full name, as in [`Parts`].
     pub fn user(&self) -> &str {
         &self.0.user
     }
 
+    /// Absent if the authenticator has none.
     pub fn uid(&self) -> Option<&str> {
         self.0.uid.as_deref()
     }
 
+    /// As the authenticator found them.
     pub fn groups(&self) -> &[String] {
         &self.0.groups
     }
 
+    /// Additions of authenticators, by key.
     pub fn extra(&self) -> &BTreeMap<String, Vec<String>> {
         &self.0.extra
     }

@@ -9,7 +9,9 @@ use crate::manifests;
 /// A language that templates are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
+    /// A file with `GenerateConfig(context)`.
     Python,
+    /// A file that prints a configuration.
     Jinja,
     /// Go's `text/template`.
     GoTemplate,
@@ -30,6 +32,7 @@ pub enum Language {
 /// The files of a template in a language, apart from what its schema imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
+    /// One file.
     File,
     /// A folder: its main file is the template, and all files below the folder belong to it.
     Folder,
@@ -38,8 +41,11 @@ pub enum Form {
 /// What the programs know about a language.
 #[derive(Debug)]
 pub struct Row {
+    /// The language of this row.
     pub language: Language,
+    /// The name for people, as in errors.
     pub name: &'static str,
+    /// One file or a folder.
     pub form: Form,
     /// The endings of a template's file name. The first one is the ending that registries use. For a folder, the name
     /// of its main file.
@@ -130,14 +136,18 @@ pub const TABLE: [Row; 9] = [
 /// The template among the files of a version's folder in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateFile {
+    /// The language of the file.
     pub row: &'static Row,
+    /// The name of the file in the folder.
     pub name: String,
 }
 
 /// A folder with two templates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoTemplates {
+    /// The name of one.
     pub first: String,
+    /// The name of the other.
     pub second: String,
 }
 

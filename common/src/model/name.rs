@@ -26,6 +26,9 @@ macro_rules! name {
 
         impl $type {
             /// Accepts the text if it follows the rule of this kind of name.
+            ///
+            /// # Errors
+            /// It does not. The error says the rule.
             pub fn parse(text: impl Into<String>) -> Result<Self, NameError> {
                 let text = text.into();
                 if $valid(&text) {
@@ -34,6 +37,7 @@ macro_rules! name {
                 Err(NameError { noun: $noun, text: text.chars().take(QUOTED_CHARS).collect(), rule: $rule })
             }
 
+            /// The text, as it was given.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -24,6 +24,7 @@ use crate::model::{DeploymentName, OperationId};
 pub struct Fence {
     /// The store that the numbers come from. Numbers of different stores cannot be compared.
     pub store: String,
+    /// Grows with each take of the deployment. resourcifier refuses a write with a lower number than the last one.
     pub number: u64,
     /// The attempt within this take, from 0: a job that broke off is started again.
     pub attempt: u32,
@@ -38,8 +39,11 @@ pub struct Fence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Renewal {
+    /// The deployment of the job.
     pub deployment: DeploymentName,
+    /// The fence of the job's request.
     pub fence: Fence,
+    /// The number of the beat. The job may write for `leaseMs` from the moment when resourcifier sent it.
     pub beat: u64,
 }
 
@@ -54,7 +58,9 @@ pub struct Renewed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StopJobs {
+    /// The deployment of the jobs.
     pub deployment: DeploymentName,
+    /// The last take and attempt that must end.
     pub fence: Fence,
 }
 
@@ -71,6 +77,8 @@ pub struct JobsStopped {
 /// The attempts of one take that have ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EndedTake {
+    /// The number of the take, as in [`Fence`].
     pub number: u64,
+    /// In the order in which they ended.
     pub attempts: Vec<u32>,
 }

@@ -26,6 +26,7 @@ pub const EVENT_STREAM: &str = "application/x-ndjson";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyRequest {
+    /// Names the label and the field manager of each object.
     pub deployment: DeploymentName,
     /// The namespace of namespaced objects that name none.
     pub namespace: Namespace,
@@ -34,6 +35,7 @@ pub struct ApplyRequest {
     /// The recorded objects of this deployment. Those that are no longer desired are pruned.
     #[serde(default)]
     pub recorded: Vec<AppliedObject>,
+    /// Default: the policies of the resources.
     #[serde(default)]
     pub policies: Policies,
     /// The state of the objects when the caller looked (a preview). If one of them has changed since, nothing is
@@ -79,6 +81,8 @@ pub struct ApplyRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hooks {
+    /// Decides which events run: an upgrade runs `pre-upgrade` and `post-upgrade`, or `pre-install` and `post-install`
+    /// for a chart that is new.
     pub occasion: Occasion,
     /// The charts that were applied before. For every other chart, an upgrade or a rollback is an installation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,7 +95,9 @@ pub struct Hooks {
 /// A hook that has run at an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DoneHook {
+    /// The event at which it ran. A hook of several events may run at another one later.
     pub event: HookEvent,
+    /// The object that it created.
     pub object: ObjectRef,
 }
 
@@ -99,7 +105,9 @@ pub struct DoneHook {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Occasion {
+    /// A create or an update.
     Upgrade,
+    /// The restoration of an earlier manifest.
     Rollback,
     /// Only the hooks run. Nothing else is applied, and nothing is pruned.
     Test,
@@ -120,6 +128,7 @@ pub struct DeleteHooks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HookRun {
+    /// The event that runs it in this write.
     pub event: HookEvent,
     /// Whether its delete policies ask for the deletion of its object now. The write itself leaves it, so that an
     /// interrupted operation finds it.
@@ -132,12 +141,16 @@ pub struct HookRun {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct Policies {
+    /// Absent: each resource decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create: Option<CreatePolicy>,
+    /// Absent: each resource decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<UpdatePolicy>,
+    /// Absent: each resource decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete: Option<DeletePolicy>,
+    /// Absent: each resource decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<ConflictPolicy>,
 }
@@ -146,6 +159,7 @@ pub struct Policies {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Basis {
+    /// The object, whether it existed or not.
     pub object: ObjectRef,
     /// Absent if there was no such object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,15 +186,19 @@ pub struct Basis {
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResourceIntent {
+    /// There is no such object.
     Create,
+    /// Some fields differ.
     Update,
     /// Delete the object and create it again, because a field cannot be changed.
     Replace,
+    /// It is not desired any more.
     Delete,
     /// Take an existing object that belongs to no deployment into this one.
     Acquire,
     /// Leave the object in the cluster and remove it from the record.
     Abandon,
+    /// The object is as desired.
     None,
 }
 
@@ -201,9 +219,12 @@ pub struct FieldChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceDiff {
+    /// The resource. For an object to prune, the resource that it was applied for.
     pub name: ResourceName,
+    /// A kind, because only primitives are compared.
     #[serde(rename = "type")]
     pub type_name: TypeName,
+    /// What the write would do to its object.
     pub intent: ResourceIntent,
     /// The present state of the object.
     pub basis: Basis,
@@ -225,6 +246,7 @@ pub struct ResourceDiff {
 /// What a whole write would do: every desired resource in its order, then the objects to prune.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DiffReport {
+    /// No resource is left out: one without changes has the intent `NONE`.
     pub resources: Vec<ResourceDiff>,
 }
 
@@ -243,10 +265,13 @@ pub struct CheckResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
+    /// The index of the resource that waits.
     pub resource: usize,
+    /// The index of the resource that it waits for.
     pub on: usize,
     /// Whether the other resource must be ready, or must only exist and have the value that is referred to.
     pub ready: bool,
+    /// One reason, although there may be more.
     pub because: EdgeReason,
     /// The part of the resource that makes it wait: the reference, or the field of its object that names the other.
     pub detail: String,
@@ -284,7 +309,9 @@ pub enum EdgeReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteRequest {
+    /// The owner of the objects.
     pub deployment: DeploymentName,
+    /// The namespace of resources that name none, in `unconfirmed` and `hooks`.
     pub namespace: Namespace,
     /// The recorded objects. Each is deleted if its UID is still the recorded one.
     pub recorded: Vec<AppliedObject>,
@@ -312,6 +339,7 @@ pub struct DeleteRequest {
     /// own identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<Identity>,
+    /// The deadline of the whole deletion, in milliseconds. It includes the wait until the objects are gone.
     pub timeout_ms: u64,
     /// As in [`ApplyRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -326,6 +354,7 @@ pub struct StatusRequest {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployment: Option<DeploymentName>,
+    /// The answer has the same order.
     pub objects: Vec<AppliedObject>,
     /// The desired state of the objects. Without it, drift is not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -340,9 +369,13 @@ pub struct StatusRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesiredState {
+    /// Names the label and the field manager of each object.
     pub deployment: DeploymentName,
+    /// The namespace of namespaced objects that name none.
     pub namespace: Namespace,
+    /// The primitives of the latest manifest.
     pub resources: Vec<Resource>,
+    /// The policies of the write that applied them. With `conflict: YIELD`, fields of other managers are no drift.
     #[serde(default)]
     pub policies: Policies,
 }
@@ -351,8 +384,10 @@ pub struct DesiredState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
+    /// The record, as in the request.
     #[serde(flatten)]
     pub applied: AppliedObject,
+    /// What the cluster says about it now.
     pub state: ObjectState,
     /// Why the object is not ready, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -362,18 +397,23 @@ pub struct ObjectStatus {
     pub drift: Vec<FieldChange>,
 }
 
+/// What the cluster says about a recorded object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ObjectState {
+    /// It does its work. Each kind has its own rule.
     Ready,
+    /// It exists, and `reason` says what it waits for.
     NotReady,
     /// It failed, and waiting does not make it ready.
     Failed,
+    /// There is no object of this name.
     Missing,
     /// There is an object of this name, but with another UID.
     Replaced,
 }
 
+/// One line of the answer to a write: a JSON document with the field `event`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "camelCase")]
 #[expect(
@@ -386,30 +426,40 @@ pub enum Event {
     /// The work continues without news. Sent so often that silence means a broken connection.
     Heartbeat,
     /// A job with a fence asks for a sign of life. Answer it with a [`job::Renewal`].
-    Beat { beat: u64 },
+    Beat {
+        /// Counted from 0. Each later beat has a higher number.
+        beat: u64,
+    },
     /// The last event: the work has ended, with or without failures.
     Report(Report),
     /// The last event of `POST /configurations/diff`, which takes an [`ApplyRequest`] and changes nothing.
     Diff(DiffReport),
     /// The last event: the request as a whole failed.
-    Error { error: ErrorBody },
+    Error {
+        /// The body that the answer would have had.
+        error: ErrorBody,
+    },
 }
 
 /// The state of one resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceReport {
+    /// The resource. For an object to prune, the resource that it was applied for.
     pub name: ResourceName,
+    /// A kind, because only primitives are applied.
     #[serde(rename = "type")]
     pub type_name: TypeName,
     /// Absent until the object is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectRef>,
+    /// The UID from the API server. Absent until the object exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
     /// What was done to the object. Absent until something was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
+    /// How far the work on its object is.
     pub state: ResourceState,
     /// What the resource waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -425,27 +475,37 @@ pub struct ResourceReport {
     pub hook: Option<HookRun>,
 }
 
+/// What a write did to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Action {
+    /// The object did not exist before.
     Created,
+    /// Fields of an existing object were changed.
     Configured,
+    /// The object was as desired. Nothing was written.
     Unchanged,
+    /// The cluster has accepted the deletion. Finalizers may delay its end.
     Deleted,
     /// Left in the cluster and removed from the record.
     Abandoned,
 }
 
+/// How far the work on a resource is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResourceState {
+    /// It waits for other resources, or for its turn.
     Pending,
     /// Exists in the cluster, and is not ready yet.
     Applied,
+    /// It does its work. Each kind has its own rule.
     Ready,
+    /// The cluster has accepted the deletion, and the object is still there.
     Deleting,
     /// Deleted, or no longer part of the deployment.
     Gone,
+    /// It cannot become ready. `error` says why.
     Failed,
     /// Not tried, because a resource that it depends on failed.
     Skipped,

@@ -10,6 +10,7 @@ use crate::model::{Identity, Secret};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenReview {
+    /// Never logged.
     pub token: Secret,
     /// The audiences of the token: it must be meant for one of them. Empty: for the API server itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,6 +21,7 @@ pub struct TokenReview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenVerdict {
+    /// Whether the API server accepts the token for one of the audiences.
     pub authenticated: bool,
     /// The user of the token. Absent if it is not valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +35,9 @@ pub struct TokenVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessReview {
+    /// The user whose rights are checked.
     pub identity: Identity,
+    /// At most [`crate::model::limits::ACCESS_QUESTIONS`].
     pub attributes: Vec<Access>,
 }
 
@@ -50,6 +54,7 @@ pub struct Access {
     pub group: String,
     /// The plural name, as in paths and roles: `deployments`.
     pub resource: String,
+    /// A part of the object with rights of its own: `status`, `scale`, `log`. Absent: the object itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subresource: Option<String>,
     /// Absent for cluster-scoped kinds, and for all namespaces.
@@ -83,13 +88,17 @@ impl fmt::Display for Access {
 /// The answers, in the order of the questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AccessVerdicts {
+    /// One for each question.
     pub items: Vec<AccessVerdict>,
 }
 
+/// The cluster's answer about one action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessVerdict {
+    /// Whether an authorizer of the cluster allows it. No opinion counts as a refusal.
     pub allowed: bool,
+    /// What the authorizer says about it. Often absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -44,11 +44,14 @@ pub struct ClusterEvents {
 pub struct ClusterEvent {
     /// The resource that the object belongs to.
     pub resource: ResourceName,
+    /// May be an object that the resource's object owns, such as a pod of a Deployment.
     pub object: ObjectRef,
+    /// As the cluster classifies it.
     #[serde(rename = "type")]
     pub kind: EventKind,
     /// In one word, such as `FailedScheduling`.
     pub reason: String,
+    /// In a sentence, with the values of secrets replaced.
     pub message: String,
     /// How often it happened.
     pub count: u64,
@@ -57,9 +60,12 @@ pub struct ClusterEvent {
     pub last_time: Option<String>,
 }
 
+/// How the cluster classifies an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum EventKind {
+    /// Something that is expected, such as a start.
     Normal,
+    /// Something that may be a fault.
     Warning,
 }
 
@@ -88,10 +94,13 @@ pub struct LogsQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "is")]
 pub enum LogItem {
+    /// The server-sent event `line`.
     Line(LogLine),
+    /// The server-sent event `notice`.
     Notice(LogNotice),
     /// The last item, if the work failed.
     Error {
+        /// What failed.
         error: ErrorBody,
     },
     /// Nothing is new.
@@ -101,7 +110,9 @@ pub enum LogItem {
 impl LogItem {
     /// The names of the server-sent events.
     pub const LINE: &'static str = "line";
+    /// The data is a [`LogNotice`].
     pub const NOTICE: &'static str = "notice";
+    /// The data is an error body.
     pub const ERROR: &'static str = "error";
 }
 
@@ -109,8 +120,11 @@ impl LogItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogLine {
+    /// The resource that the pod belongs to.
     pub resource: ResourceName,
+    /// The name of the pod. It is in the namespace of its owner.
     pub pod: String,
+    /// Init containers and ephemeral ones have logs, too.
     pub container: String,
     /// When, as the cluster writes times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,12 +137,16 @@ pub struct LogLine {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogNotice {
+    /// Absent if it is about the whole deployment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<ResourceName>,
+    /// Absent if it is about all pods of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
+    /// Absent if it is about all containers of the pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
+    /// In a sentence.
     pub message: String,
 }
 
@@ -138,7 +156,9 @@ pub struct LogNotice {
 pub struct EventsRequest {
     /// Its cluster is meant.
     pub deployment: DeploymentName,
+    /// The recorded objects. Events of the objects that they own count, too.
     pub objects: Vec<AppliedObject>,
+    /// The newest events, from 1 to [`EVENTS_MAX`].
     pub limit: usize,
     /// The user to impersonate in requests to the cluster. Absent without authentication: then resourcifier uses its
     /// own identity.
@@ -152,13 +172,18 @@ pub struct EventsRequest {
 pub struct LogsRequest {
     /// Its cluster is meant.
     pub deployment: DeploymentName,
+    /// The recorded objects. The logs are those of the pods that they own.
     pub objects: Vec<AppliedObject>,
+    /// Only containers of this name. Absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
+    /// Read the logs of each container before its last restart.
     #[serde(default)]
     pub previous: bool,
+    /// Go on with new lines and new pods.
     #[serde(default)]
     pub follow: bool,
+    /// The last lines of each container, at most [`TAIL_MAX`].
     pub tail: usize,
     /// As in [`EventsRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]

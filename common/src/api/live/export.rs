@@ -59,6 +59,7 @@ pub struct Export {
     /// The cluster to read. Default: that of the manager's own resourcifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterName>,
+    /// From 1 to 100. An object that two of them select comes twice.
     #[schemars(length(min = 1, max = SELECTED))]
     pub objects: Vec<Selected>,
     /// For kinds without a name, as Kubernetes writes it: `tier=front,team!=a`.
@@ -73,6 +74,7 @@ pub struct Selected {
     /// A kind, such as `Deployment` or `apps/v1/Deployment`.
     #[serde(rename = "type")]
     pub type_name: TypeName,
+    /// Absent: all objects of the kind that have the labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -80,6 +82,7 @@ pub struct Selected {
 /// The answer: the live objects, in the order of the request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Exported {
+    /// As the API server returns them, with the values of Secrets masked.
     pub items: Vec<Value>,
 }
 
@@ -87,6 +90,7 @@ pub struct Exported {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportRequest {
+    /// The cluster in it is ignored: each resourcifier has one.
     pub export: Export,
     /// The user to impersonate in requests to the cluster. Absent without authentication: then resourcifier uses its
     /// own identity.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::deployer::{Policies, ResourceDiff, ResourceIntent};
 use crate::model::name::ManifestName;
 
+/// What applying a manifest would do, at the time of the preview.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Preview {
     /// The latest manifest of the deployment at that time. After another update, the preview cannot be committed.
@@ -13,9 +14,10 @@ pub struct Preview {
     /// The policies of the request. The commit uses them.
     #[serde(default)]
     pub policies: Policies,
-    /// Whether the request runs no hooks. Nor does the commit.
+    /// `true`: neither the preview nor its commit runs hooks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_hooks: bool,
+    /// How many resources have each action.
     pub summary: DiffSummary,
     /// Every desired resource in its order, then the objects to prune.
     pub resources: Vec<ResourceDiff>,
@@ -26,18 +28,26 @@ pub struct Preview {
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct DiffSummary {
+    /// Objects that would be created.
     pub create: usize,
+    /// Objects with fields that would change.
     pub update: usize,
+    /// Objects that would be deleted and created again.
     pub replace: usize,
+    /// Objects that would be deleted.
     pub delete: usize,
+    /// Existing objects that would be taken over.
     pub acquire: usize,
+    /// Objects that would be left in the cluster, and no longer belong to the deployment.
     pub abandon: usize,
+    /// Objects that would stay as they are.
     pub unchanged: usize,
     /// How many of them would fail.
     pub failing: usize,
 }
 
 impl DiffSummary {
+    /// One resource can count twice: once for its intent, and in `failing`.
     pub fn summarize(resources: &[ResourceDiff]) -> Self {
         let mut summary = Self::default();
         for resource in resources {

@@ -8,8 +8,10 @@ use serde_json::Value;
 use crate::model::hook::HookEvent;
 use crate::model::name::{ResourceName, TypeName};
 
+/// The tree of template instances and primitives in an expanded configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Layout {
+    /// The resources of the configuration itself.
     #[serde(default)]
     pub resources: Vec<LayoutNode>,
 }
@@ -17,11 +19,15 @@ pub struct Layout {
 /// One resource of the tree. Only template instances have `properties` and `resources`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutNode {
+    /// Unique among its siblings.
     pub name: ResourceName,
+    /// As the configuration or template writes it.
     #[serde(rename = "type")]
     pub type_name: TypeName,
+    /// The input of a template instance, with the defaults of its schema. Absent for primitives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Value>,
+    /// What the template expanded to. Absent for primitives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<LayoutNode>>,
     /// What the template says to its user.
@@ -112,6 +118,7 @@ pub struct SecretValue {
 pub struct LayoutPathError(String);
 
 impl LayoutPath {
+    /// `$`, the whole layout.
     pub fn root() -> Self {
         Self::default()
     }
@@ -130,12 +137,15 @@ impl LayoutPath {
         Some(Self(above.to_vec()))
     }
 
+    /// Adds `.resources[INDEX]`. It need not exist in a layout.
     pub fn child(&self, index: usize) -> Self {
         let mut steps = self.0.clone();
         steps.push(index);
         Self(steps)
     }
 
+    /// # Errors
+    /// The text is not `$` with any number of `.resources[INDEX]` after it.
     pub fn parse(text: &str) -> Result<Self, LayoutPathError> {
         let refused = || LayoutPathError(text.chars().take(80).collect());
         let mut rest = text.strip_prefix('$').ok_or_else(refused)?;

@@ -12,27 +12,35 @@ use super::deployment::preview::Preview;
 use super::name::{DeploymentName, ManifestName, TypeName};
 use super::template::Import;
 
+/// One immutable revision of a deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
+    /// Chosen by the manager. Sorts by age within the deployment.
     pub name: ManifestName,
+    /// The deployment that it belongs to.
     pub deployment: DeploymentName,
+    /// When the manifest was stored, which is before it was applied.
     pub created_at: Timestamp,
     /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
+    /// The configuration and its files, as the caller sent them.
     pub input_config: InputConfig,
     /// Primitives only. `outputs` has its own field.
     pub expanded_config: Configuration,
+    /// The tree of template instances and primitives.
     pub layout: Layout,
     /// Each template reference with what it resolved to, in the order of resolution.
     #[serde(default)]
     pub resolved_types: Vec<ResolvedType>,
+    /// The outputs of the configuration, with references that are not replaced yet.
     #[serde(default)]
     pub outputs: Vec<Output>,
     /// What its template says to its users, where references are not replaced yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
+    /// For comparisons of two manifests without their contents.
     pub digests: ManifestDigests,
     /// What applying it would do, if it was made as a preview. It stays in the manifest after the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,6 +52,7 @@ pub struct Manifest {
 pub struct InputConfig {
     /// The YAML text of the configuration.
     pub content: String,
+    /// The files that the caller sent along.
     #[serde(default)]
     pub imports: Vec<Import>,
 }
@@ -51,6 +60,7 @@ pub struct InputConfig {
 /// A template reference and the exact version that it resolved to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResolvedType {
+    /// The reference, as the configuration or template writes it.
     #[serde(rename = "type")]
     pub type_name: TypeName,
     /// The exact version, such as `v1.0.1`. Absent for plain URLs.
@@ -71,6 +81,7 @@ pub struct ResolvedType {
 /// What the publisher of a Helm chart signed with PGP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Provenance {
+    /// Where the file was read.
     pub url: String,
     /// `sha256:<hex>` of its bytes.
     pub sha256: String,
@@ -83,6 +94,7 @@ pub struct Provenance {
 pub struct ResolvedFile {
     /// The name in templates: the reference, the reference with `.schema`, or the path of the file.
     pub name: String,
+    /// Where the file was read: a URL, or a path in the folder of a registry.
     pub url: String,
     /// `sha256:<hex>` of its bytes.
     pub sha256: String,
@@ -94,7 +106,10 @@ pub struct ResolvedFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDigests {
+    /// Over `inputConfig`.
     pub input: String,
+    /// Over `resolvedTypes`.
     pub resolved_types: String,
+    /// Over `expandedConfig`, `layout` and `outputs`.
     pub expansion: String,
 }

@@ -11,9 +11,13 @@ use crate::model::hook::{ChartPath, Hook};
 pub struct ResourceMetadata {
     /// Names of resources that must be ready first.
     pub depends_on: Vec<String>,
+    /// Default: `CREATE_OR_ACQUIRE`.
     pub create_policy: CreatePolicy,
+    /// Default: `DELETE`.
     pub delete_policy: DeletePolicy,
+    /// Default: `APPLY`.
     pub update_policy: UpdatePolicy,
+    /// Default: `FAIL`.
     pub conflict_policy: ConflictPolicy,
     /// Conditions of other objects, or of its own, without which the resource is not ready.
     pub ready_when: Vec<ReadyCheck>,
@@ -34,15 +38,19 @@ pub struct ResourceMetadata {
 pub struct ReadyCheck {
     /// What reports call it.
     pub name: String,
+    /// As in objects: `v1`, `apps/v1`.
     pub api_version: String,
+    /// As in objects: `Deployment`.
     pub kind: String,
     /// The resource's own, if the kind has one and none is written.
     #[serde(default)]
     pub namespace: Option<String>,
     /// The name of the object.
     pub object: String,
+    /// The `type` of the condition, such as `Available`.
     #[serde(rename = "type")]
     pub condition: String,
+    /// The `status` that the condition must have: `True`, `False` or `Unknown`.
     pub status: String,
     /// The resource fails if the condition does not hold so long after it was applied.
     #[serde(default = "a_minute")]
@@ -53,34 +61,44 @@ fn a_minute() -> u64 {
     60_000
 }
 
+/// What to do if the object exists already, or does not.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CreatePolicy {
+    /// Create the object, or take over one that belongs to no deployment.
     #[default]
     CreateOrAcquire,
+    /// Fail if the object exists.
     Create,
+    /// Take over the object. Fail if it does not exist.
     Acquire,
 }
 
+/// What becomes of the object when it is no longer part of the deployment.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DeletePolicy {
+    /// Delete it.
     #[default]
     Delete,
+    /// Leave it in the cluster.
     Abandon,
 }
 
+/// What to do if a field cannot be changed.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum UpdatePolicy {
+    /// The resource fails.
     #[default]
     Apply,
+    /// Delete the object and create it again.
     Replace,
 }
 
@@ -103,6 +121,7 @@ pub enum ConflictPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Predecessor {
+    /// Helm 3 or later.
     Helm,
 }
 
@@ -118,8 +137,10 @@ impl Predecessor {
 /// Why a `metadata` cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
+    /// It is a text, a number or a list.
     #[error("metadata is not a map")]
     NotAMap,
+    /// A key has a value of the wrong kind. The text says which.
     #[error("metadata: {0}")]
     Field(String),
 }

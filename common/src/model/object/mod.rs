@@ -17,11 +17,14 @@ pub const DEPLOYMENT_LABEL: &str = "deployment-manager.dev/deployment";
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectRef {
+    /// `VERSION` or `GROUP/VERSION`: `v1`, `apps/v1`.
     pub api_version: String,
+    /// The singular name: `ConfigMap`.
     pub kind: String,
     /// Absent for cluster-scoped kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
+    /// Unique for its kind in its namespace.
     pub name: String,
 }
 
@@ -66,6 +69,7 @@ impl fmt::Display for ObjectRef {
 pub struct AppliedObject {
     /// The resource that it was applied for.
     pub resource: ResourceName,
+    /// The object, in the version in which it was applied.
     #[serde(flatten)]
     pub object: ObjectRef,
     /// The UID from the API server. An object of the same name with another UID does not belong to the deployment.

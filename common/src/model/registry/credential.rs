@@ -15,6 +15,7 @@ use crate::model::limits::SECRET_BYTES;
 pub struct Secret(String);
 
 impl Secret {
+    /// Accepts every text. Its limits are checked where it is received.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -41,8 +42,10 @@ pub enum Credential {
     /// Sent as a user name and a password.
     #[schemars(title = "BasicCredential")]
     Basic {
+        /// Without `:`, at most 255 characters.
         #[schemars(extend("pattern" = "^[^:]{1,255}$"))]
         username: String,
+        /// Never returned.
         password: Secret,
     },
     /// The text of a Google service account's key file. It is exchanged for tokens that are valid for an hour.
@@ -50,15 +53,20 @@ pub enum Credential {
     ServiceAccount(Secret),
 }
 
+/// Which kind of secret a credential holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CredentialType {
+    /// A bearer token.
     Token,
+    /// A user name and a password.
     Basic,
+    /// The key file of a Google service account.
     ServiceAccount,
 }
 
 impl CredentialType {
+    /// The spelling in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Token => "token",
@@ -69,6 +77,7 @@ impl CredentialType {
 }
 
 impl Credential {
+    /// Which of the three it is.
     pub const fn kind(&self) -> CredentialType {
         match self {
             Self::Token(_) => CredentialType::Token,
@@ -77,6 +86,7 @@ impl Credential {
         }
     }
 
+    /// Only for a user name with a password.
     pub fn username(&self) -> Option<&str> {
         match self {
             Self::Basic { username, .. } => Some(username),

@@ -30,6 +30,7 @@ pub enum RegistryType {
 }
 
 impl RegistryType {
+    /// In the order of the documentation.
     pub const ALL: [Self; 6] = [
         Self::Directory,
         Self::Git,
@@ -39,6 +40,7 @@ impl RegistryType {
         Self::Helm,
     ];
 
+    /// The spelling in JSON and in flags.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Directory => "directory",
@@ -57,6 +59,7 @@ impl fmt::Display for RegistryType {
     }
 }
 
+/// A text that names no type of registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a type of registry: use directory, git, github, http, oci or helm")]
 pub struct RegistryTypeError(String);
@@ -74,6 +77,7 @@ impl FromStr for RegistryType {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RegistryDefinition {
+    /// The protocol that it is read with.
     #[serde(rename = "type")]
     pub registry_type: RegistryType,
     /// The path of a directory, or a URL.
@@ -82,6 +86,7 @@ pub struct RegistryDefinition {
     /// The collection of references that name none. Default: the unnamed collection at the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
+    /// The credential that opens it. Absent: the registry is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<CredentialName>,
     /// The branch or tag of a repository. Default: its default branch.

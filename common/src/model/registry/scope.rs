@@ -15,6 +15,7 @@ const PART_CHARS: usize = 100;
 pub struct Scope {
     /// As references begin: `github.com/<owner>/<repository>`, or the name of a registered registry.
     pub registry: String,
+    /// Absent: the unnamed collection at the root of the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
 }

@@ -6,11 +6,15 @@ use std::str::FromStr;
 /// `v1`, `v1.1` or `v1.1.0`. Missing parts are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
+    /// Grows with changes that break users.
     pub major: u32,
+    /// Grows with additions.
     pub minor: u32,
+    /// Grows with corrections.
     pub patch: u32,
 }
 
+/// A text that is not a version, clipped to 80 characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a version: write it like v1, v1.1 or v1.1.0")]
 pub struct VersionError(String);

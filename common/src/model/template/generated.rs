@@ -24,6 +24,7 @@ pub struct GeneratedValue {
     pub path: LayoutPath,
     /// What the template calls it: a parameter, a key, or the place of a call.
     pub name: String,
+    /// As the template made it.
     pub value: Value,
     /// Whether answers hide it.
     #[serde(default)]
@@ -34,6 +35,7 @@ pub struct GeneratedValue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Regenerate {
+    /// `$` for all instances.
     pub path: LayoutPath,
     /// None: all values of the instance.
     pub name: Option<String>,
@@ -47,6 +49,7 @@ pub struct Regenerate {
 pub struct RegenerateError(String);
 
 impl Regenerate {
+    /// Whether the value is made again.
     pub fn names(&self, value: &GeneratedValue) -> bool {
         let is_there = self.path == LayoutPath::root() || self.path == value.path;
         is_there && self.name.as_ref().is_none_or(|name| *name == value.name)
@@ -98,6 +101,7 @@ impl From<Regenerate> for String {
 pub struct Regenerates(#[schemars(with = "String")] pub Vec<Regenerate>);
 
 impl Regenerates {
+    /// Whether no value is made again.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -13,6 +13,7 @@ pub struct Import {
     /// the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The text of the file. Base 64 for a packed chart.
     pub content: String,
 }
 

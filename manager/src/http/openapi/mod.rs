@@ -88,7 +88,7 @@ pub fn document(routes: &[Route]) -> Value {
         "info": {
             "title": "Deployment Manager",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Every error answer is an ErrorBody, whose code tells programs what went wrong.",
+            "description": "Every error answer is an ErrorBody. Programs read its code, people its message.",
         },
         "paths": paths,
         "components": {
