@@ -1,4 +1,4 @@
-//! Go, for what tests borrow from it.
+//! Go, for what tests and benches borrow from it. Packages that do not depend on e2e take this file by its path.
 
 use std::path::Path;
 use std::process::Command;

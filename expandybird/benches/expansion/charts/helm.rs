@@ -5,9 +5,10 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
+#[path = "../../../../e2e/src/go.rs"]
+mod go;
+
 const PROGRAM: &str = "helm.sh/helm/v4/cmd/helm";
-/// Where Go may be, besides `PATH`.
-const USUAL: &str = "/usr/local/go/bin/go";
 
 pub struct Helm {
     program: PathBuf,
@@ -19,17 +20,11 @@ impl Helm {
     pub fn build() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let program = root.join("target/helm");
-        let go = if Path::new(USUAL).exists() {
-            USUAL
-        } else {
-            "go"
-        };
-        let status = Command::new(go)
+        let status = go::command(&root.join("e2e/helm"))
             .args(["build", "-ldflags", "-s -w", "-o"])
             .args([&std::path::absolute(&program)?, Path::new(PROGRAM)])
-            .current_dir(root.join("e2e/helm"))
             .status()?;
-        ensure!(status.success(), "{go} cannot build {PROGRAM}");
+        ensure!(status.success(), "Go cannot build {PROGRAM}");
         Ok(Self {
             program,
             home: tempfile::tempdir()?,

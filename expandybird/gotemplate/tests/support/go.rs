@@ -1,12 +1,11 @@
-//! Programs of Go that tests run beside ours. The tests of `expandybird/sprig` use this file too.
+//! Programs of Go that tests run beside ours.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Where Go may be, besides `PATH`.
-const USUAL: &str = "/usr/local/go/bin/go";
+#[path = "../../../../e2e/src/go.rs"]
+mod command;
 
 /// The programs that this process has built. No program is written while another test runs it.
 static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -22,16 +21,10 @@ pub fn build(folder: &str, name: &str) -> PathBuf {
 }
 
 fn compile(folder: &str, program: &Path) {
-    let go = if Path::new(USUAL).exists() {
-        USUAL
-    } else {
-        "go"
-    };
-    let status = Command::new(go)
+    let status = command::command(Path::new(folder))
         .args(["build", "-o"])
         .arg(program)
-        .current_dir(folder)
         .status();
-    let status = status.unwrap_or_else(|error| panic!("cannot run {go}: {error}. Install Go 1.26"));
-    assert!(status.success(), "{go} cannot build {folder}");
+    let status = status.unwrap_or_else(|error| panic!("cannot run Go: {error}. Install Go 1.26"));
+    assert!(status.success(), "Go cannot build {folder}");
 }
