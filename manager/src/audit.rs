@@ -126,7 +126,7 @@ impl Audit {
         self.0.is_some()
     }
 
-    pub fn tell(&self, event: &Event<'_>) {
+    pub fn record(&self, event: &Event<'_>) {
         let Some(log) = &self.0 else {
             return;
         };
@@ -141,7 +141,7 @@ impl Audit {
 
     /// An operation's end.
     pub fn ended(&self, operation: &Operation) {
-        self.tell(&Event::Operation {
+        self.record(&Event::Operation {
             operation: &operation.id,
             operation_type: operation.operation_type,
             deployment: &operation.deployment,
@@ -218,8 +218,8 @@ fn is_same(path: &Path, file: &File) -> bool {
 mod tests {
     use super::*;
 
-    fn tell(audit: &Audit, user: &str) {
-        audit.tell(&Event::Request {
+    fn write(audit: &Audit, user: &str) {
+        audit.record(&Event::Request {
             request_id: None,
             user,
             groups: &[],
@@ -248,13 +248,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, old) = (folder.path().join("audit"), folder.path().join("audit.1"));
         for user in ["ann", "bob\n{}"] {
-            tell(&Audit::open(Some(&path)).unwrap(), user);
+            write(&Audit::open(Some(&path)).unwrap(), user);
         }
         assert_eq!(users(&path), ["ann", "bob\n{}"]);
         let audit = Audit::open(Some(&path)).unwrap();
-        tell(&audit, "cay");
+        write(&audit, "cay");
         std::fs::rename(&path, &old).unwrap();
-        tell(&audit, "dan");
+        write(&audit, "dan");
         assert_eq!(users(&old), ["ann", "bob\n{}", "cay"]);
         assert_eq!(users(&path), ["dan"]);
         assert!(audit.health().unwrap().ready);
@@ -276,10 +276,10 @@ mod tests {
         let audit = Audit::open(Some(&path)).unwrap();
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        tell(&audit, "ann");
+        write(&audit, "ann");
         assert!(!audit.health().unwrap().ready);
         std::fs::remove_dir(&path).unwrap();
-        tell(&audit, "ann");
+        write(&audit, "ann");
         assert!(audit.health().unwrap().ready);
         assert!(Audit::open(Some(folder.path())).is_err());
     }

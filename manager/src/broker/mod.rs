@@ -73,7 +73,7 @@ struct Auditor(Audit);
 
 impl Witness for Auditor {
     fn answered(&self, answered: &Answered<'_>) {
-        self.0.tell(&Event::Request {
+        self.0.record(&Event::Request {
             request_id: request_id::current(),
             user: answered.user,
             groups: &[],

@@ -32,7 +32,7 @@ impl About {
 }
 
 /// `refused`: why the guard rejected the request.
-pub fn tell<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceResponse<B>) {
+pub fn record<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceResponse<B>) {
     let request = response.request();
     let Some(services) = request.app_data::<Data<Services>>() else {
         return;
@@ -49,7 +49,7 @@ pub fn tell<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceRespons
     let in_path = |part| request.match_info().get(part);
     let deployment = in_path("deployment").and_then(|name| DeploymentName::parse(name).ok());
     let operation = in_path("operation").and_then(|id| OperationId::parse(id).ok());
-    services.audit.tell(&Event::Request {
+    services.audit.record(&Event::Request {
         request_id: request_id::current(),
         user: caller.user(),
         groups: caller.groups(),

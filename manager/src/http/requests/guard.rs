@@ -75,7 +75,7 @@ pub async fn guard<B: MessageBody>(
             (response, Some(error.0.code))
         }
     };
-    audited::tell(need, refused, &response);
+    audited::record(need, refused, &response);
     Ok(response)
 }
 
