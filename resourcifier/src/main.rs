@@ -12,7 +12,7 @@ use common::telemetry;
 use resourcifier::flags::Flags;
 use resourcifier::http;
 use resourcifier::kubectl::{NOT_RUN, Settings, ThroughProxy, become_program};
-use resourcifier::service::{Deployer, Nameless};
+use resourcifier::service::{AnonymousPolicy, Deployer};
 
 /// The default address to listen on.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8082);
@@ -40,9 +40,9 @@ async fn run() -> anyhow::Result<()> {
         context,
         require_identity,
     } = flags;
-    let nameless = match require_identity {
-        true => Nameless::Refused,
-        false => Nameless::AsItself,
+    let anonymous = match require_identity {
+        true => AnonymousPolicy::Refuse,
+        false => AnonymousPolicy::UseServiceIdentity,
     };
     let cluster = ThroughProxy::new(Settings {
         program: kubectl,
@@ -51,7 +51,7 @@ async fn run() -> anyhow::Result<()> {
         launcher: Some(ITSELF.into()),
     })?;
     let cluster = Arc::new(cluster);
-    let deployer = Arc::new(Deployer::new(cluster.clone(), nameless));
+    let deployer = Arc::new(Deployer::new(cluster.clone(), anonymous));
     tell_what_is_missing(&deployer).await;
     let served = serve(
         &listen,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::READ;
 use super::family::{Family, Member};
 use crate::kubectl::{
-    Kubectl, KubectlError, ObjectEvent, ObjectFault, Page, PageRequest, Query, ServedKind,
+    ClusterApi, KubectlError, ObjectEvent, ObjectFault, Page, PageRequest, Query, ServedKind,
 };
 
 /// The events of one page of a list.
@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 20_000;
 /// # Errors
 /// The cluster does not answer, or the caller may not read events.
 pub async fn events(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     objects: &[AppliedObject],
     limit: usize,
 ) -> Result<ClusterEvents, KubectlError> {
@@ -52,7 +52,7 @@ fn time(event: &ClusterEvent) -> Option<&str> {
 }
 
 async fn of_namespace(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     family: &Family,
     namespace: &str,
     found: &mut ClusterEvents,
@@ -80,7 +80,7 @@ async fn of_namespace(
 }
 
 async fn page(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     kind: &ServedKind,
     namespace: &str,
     after: Option<&str>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::READ;
 use crate::apply;
-use crate::kubectl::{Kubectl, KubectlError, ObjectFault, Query, ServedKind, object_ref};
+use crate::kubectl::{ClusterApi, KubectlError, ObjectFault, Query, ServedKind, object_ref};
 
 /// A kind, with its version and its plural.
 type Kind = (&'static str, &'static str, &'static str);
@@ -47,7 +47,7 @@ impl Family {
     /// # Errors
     /// The cluster does not answer.
     pub async fn find(
-        kubectl: &dyn Kubectl,
+        kubectl: &dyn ClusterApi,
         objects: &[AppliedObject],
     ) -> Result<Self, KubectlError> {
         let mut family = Self::default();
@@ -89,7 +89,7 @@ impl Family {
     /// Takes in the objects of a kind that a member owns.
     async fn adopt(
         &mut self,
-        kubectl: &dyn Kubectl,
+        kubectl: &dyn ClusterApi,
         kind: &Kind,
         namespace: &str,
     ) -> Result<(), KubectlError> {

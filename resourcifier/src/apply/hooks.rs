@@ -11,7 +11,7 @@ use super::{Removal, converge, delete};
 use crate::plan::Plan;
 use crate::plan::hooks::{self, Moment};
 
-/// What tells an object from all others.
+/// Group, kind, namespace and name: what identifies an object.
 pub type Identity = (String, String, Option<String>, String);
 
 fn identity(object: &ObjectRef) -> Identity {

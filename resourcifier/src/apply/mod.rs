@@ -1,4 +1,4 @@
-//! Makes the cluster hold a plan, and tells how it goes.
+//! Makes the cluster hold a plan, and reports the progress.
 //!
 //! ```text
 //! expected ── nothing is touched if an object is not as the caller has seen it

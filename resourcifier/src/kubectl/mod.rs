@@ -89,12 +89,12 @@ pub trait Cluster: Send + Sync {
 
     /// Access to the objects as the caller and through the gate: each write passes the gate, and a closing gate cancels
     /// waiting reads.
-    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl>;
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn ClusterApi>;
 }
 
 /// The objects of the cluster that one caller has access to.
 #[async_trait]
-pub trait Kubectl: Send + Sync {
+pub trait ClusterApi: Send + Sync {
     /// The user to impersonate. `None` for the service itself.
     fn caller(&self) -> Option<&Identity>;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::read::{check, object};
 use super::{Deployer, LOOK};
 use crate::apply;
-use crate::kubectl::{Kubectl, ObjectFault, Query};
+use crate::kubectl::{ClusterApi, ObjectFault, Query};
 use crate::plan::{Catalog, Wanted};
 
 /// Lookups that are under way at once.
@@ -82,7 +82,7 @@ fn wanted(lookup: &Lookup) -> Wanted {
 
 /// An unknown kind and a missing permission are answers. Only a cluster that is away is an error.
 async fn answer(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     catalog: &Catalog,
     lookup: Lookup,
     wanted: &Wanted,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::read::{check, object, without_secrets};
 use super::{Deployer, LOOK};
 use crate::apply;
-use crate::kubectl::{Kubectl, Query, ServedKind};
+use crate::kubectl::{ClusterApi, Query, ServedKind};
 use crate::plan::Wanted;
 
 impl Deployer {
@@ -37,7 +37,7 @@ impl Deployer {
 }
 
 async fn found(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     kind: &ServedKind,
     selected: &Selected,
     request: &ExportRequest,

@@ -25,11 +25,11 @@ use common::work::{self, Size};
 use serde_json::{Map, Value};
 
 use crate::apply::{Deadline, Discovery};
-use crate::kubectl::{Caller, Cluster, Gate, Kubectl};
+use crate::kubectl::{Caller, Cluster, ClusterApi, Gate};
 use crate::plan::{self, Catalog, Desired, Plan};
 
 use jobs::Jobs;
-use prepared::{Apply, Delete, Ground};
+use prepared::{Apply, Delete, WriteContext};
 
 pub use prepared::Prepared;
 
@@ -38,31 +38,31 @@ const LOOK: Duration = Duration::from_secs(20);
 
 /// What to do about a request without a user to impersonate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nameless {
+pub enum AnonymousPolicy {
     /// Use the permissions of the kubeconfig: for a service that only trusted callers can reach.
-    AsItself,
-    Refused,
+    UseServiceIdentity,
+    Refuse,
 }
 
 pub struct Deployer {
     cluster: Arc<dyn Cluster>,
     discovery: Discovery,
-    nameless: Nameless,
+    anonymous: AnonymousPolicy,
     jobs: Arc<Jobs>,
 }
 
 impl Deployer {
-    pub fn new(cluster: Arc<dyn Cluster>, nameless: Nameless) -> Self {
+    pub fn new(cluster: Arc<dyn Cluster>, anonymous: AnonymousPolicy) -> Self {
         Self {
             discovery: Discovery::new(cluster.clone()),
             cluster,
-            nameless,
+            anonymous,
             jobs: Arc::default(),
         }
     }
 
     /// Access to the objects as a user, for reads.
-    fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn Kubectl>, ErrorBody> {
+    fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn ClusterApi>, ErrorBody> {
         let caller = self.caller(on_behalf_of)?;
         let gate = Arc::new(Gate::open());
         Ok(self.cluster.clone().acting_for(caller, gate))
@@ -73,7 +73,7 @@ impl Deployer {
         &self,
         on_behalf_of: Option<&Identity>,
         fence: Option<&Fence>,
-    ) -> Result<(Arc<Gate>, Arc<dyn Kubectl>), ErrorBody> {
+    ) -> Result<(Arc<Gate>, Arc<dyn ClusterApi>), ErrorBody> {
         let mut caller = self.caller(on_behalf_of)?;
         if let Some(operation) = fence.and_then(|fence| fence.operation.as_ref()) {
             caller = caller.working_on(operation)?;
@@ -86,7 +86,7 @@ impl Deployer {
     fn caller(&self, on_behalf_of: Option<&Identity>) -> Result<Caller, ErrorBody> {
         match on_behalf_of {
             Some(identity) => Ok(Caller::new(identity.clone())?),
-            None if self.nameless == Nameless::AsItself => Ok(Caller::itself()),
+            None if self.anonymous == AnonymousPolicy::UseServiceIdentity => Ok(Caller::itself()),
             None => {
                 let message = "the request has no user (onBehalfOf), but this resourcifier requires one (--require-identity): configure authentication in the manager";
                 Err(ErrorBody::new(ErrorCode::Forbidden, message))
@@ -125,7 +125,7 @@ impl Deployer {
         let operation = operation_of(request.fence.as_ref());
         Ok(Prepared {
             work: Apply { request, plan },
-            ground: Ground {
+            context: WriteContext {
                 operation,
                 kubectl,
                 catalog,
@@ -163,7 +163,7 @@ impl Deployer {
                 plan: plan?,
                 unconfirmed,
             },
-            ground: Ground {
+            context: WriteContext {
                 operation,
                 kubectl,
                 catalog,

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::read::{check, object};
 use super::{Deployer, LOOK};
-use crate::kubectl::{Kubectl, KubectlError, ObjectFault, PatchOptions, Precondition};
+use crate::kubectl::{ClusterApi, KubectlError, ObjectFault, PatchOptions, Precondition};
 use crate::plan::{Catalog, Wanted, field_manager};
 
 impl Deployer {
@@ -74,7 +74,7 @@ impl Deployer {
 }
 
 async fn write(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     place: &ObjectRef,
     edit: &ObjectEdit,
     manager: &str,

@@ -10,19 +10,19 @@ use common::work;
 
 use crate::apply::hooks::around_delete;
 use crate::apply::{self, Context, Deadline, Events, Known, Removal, Stopped};
-use crate::kubectl::{Gate, Halt, Kubectl};
+use crate::kubectl::{ClusterApi, Gate, Halt};
 use crate::plan::{Catalog, Plan};
 
 use super::jobs::{Job, Jobs};
 
 pub struct Prepared<W> {
     pub(super) work: W,
-    pub(super) ground: Ground,
+    pub(super) context: WriteContext,
 }
 
 /// The context of a write: the cluster, its kinds, and the deadline.
-pub struct Ground {
-    pub(super) kubectl: Arc<dyn Kubectl>,
+pub struct WriteContext {
+    pub(super) kubectl: Arc<dyn ClusterApi>,
     pub(super) catalog: Arc<Catalog>,
     pub(super) deadline: Deadline,
     pub(super) gate: Arc<Gate>,
@@ -31,8 +31,12 @@ pub struct Ground {
     pub(super) jobs: Arc<Jobs>,
 }
 
-impl Ground {
-    fn context<'a>(&'a self, deployment: &'a DeploymentName, events: &'a Events) -> Context<'a> {
+impl WriteContext {
+    fn for_deployment<'a>(
+        &'a self,
+        deployment: &'a DeploymentName,
+        events: &'a Events,
+    ) -> Context<'a> {
         Context {
             kubectl: &*self.kubectl,
             catalog: &self.catalog,
@@ -75,7 +79,7 @@ impl Prepared<Apply> {
 
     pub async fn apply(self, events: &Events) -> Result<Report, Stopped> {
         let Apply { request, plan } = self.work;
-        let context = self.ground.context(&request.deployment, events);
+        let context = self.context.for_deployment(&request.deployment, events);
         events.secrets().spare(&plan);
         tracing::info!(deployment = %request.deployment, resources = plan.nodes.len(), "applying deployment {}", request.deployment);
         let known = Known {
@@ -91,18 +95,18 @@ impl Prepared<Apply> {
             predecessor: request.predecessor,
         };
         let job = self
-            .ground
+            .context
             .begin(&request.deployment, request.fence.as_ref())?;
         let hooks = request.hooks.as_ref();
         let applied = apply::apply(context, plan, known, hooks);
         let applied = job.run(events, applied).await;
-        self.ground.concluded(applied?)
+        self.context.concluded(applied?)
     }
 
     /// What an apply would do. Nothing is changed.
     pub async fn diff(self, events: &Events) -> Result<DiffReport, Stopped> {
         let Apply { request, plan } = self.work;
-        let context = self.ground.context(&request.deployment, events);
+        let context = self.context.for_deployment(&request.deployment, events);
         events.secrets().spare(&plan);
         let removal = Removal {
             policy: request.policies.delete,
@@ -111,7 +115,7 @@ impl Prepared<Apply> {
         };
         let hooks = request.hooks.as_ref();
         let found = apply::diff(context, plan, &request.recorded, removal, hooks);
-        let job = self.ground.begin(&request.deployment, None)?;
+        let job = self.context.begin(&request.deployment, None)?;
         job.run(events, found).await
     }
 }
@@ -130,7 +134,7 @@ impl Prepared<Delete> {
             plan,
             unconfirmed,
         } = self.work;
-        let context = self.ground.context(&request.deployment, events);
+        let context = self.context.for_deployment(&request.deployment, events);
         tracing::info!(deployment = %request.deployment, objects = request.recorded.len(), "deleting from deployment {}", request.deployment);
         let policy = Removal {
             policy: request.delete_policy,
@@ -138,7 +142,7 @@ impl Prepared<Delete> {
             allow_others: request.allow_deletes,
         };
         let job = self
-            .ground
+            .context
             .begin(&request.deployment, request.fence.as_ref())?;
         let DeleteRequest {
             recorded, hooks, ..
@@ -154,6 +158,6 @@ impl Prepared<Delete> {
             }
         };
         let deleted = job.run(events, deleted).await;
-        self.ground.concluded(deleted?)
+        self.context.concluded(deleted?)
     }
 }

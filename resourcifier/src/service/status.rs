@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
 use crate::apply::{self, AT_ONCE, BATCH, Deadline, Drift, Secrets, Source, is_unchanged};
-use crate::kubectl::{Kubectl, KubectlError, ObjectFault};
+use crate::kubectl::{ClusterApi, KubectlError, ObjectFault};
 use crate::plan::{self, Catalog, Desired, Node, Plan};
 
 /// The deadline of the whole request.
@@ -197,7 +197,7 @@ async fn read(source: Source<'_>, objects: &[AppliedObject], found: Found<'_>) {
 
 /// The same without a deployment, so without its label.
 async fn read_each(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     catalog: &Catalog,
     objects: &[AppliedObject],
     found: Found<'_>,
@@ -233,7 +233,7 @@ fn served(
 
 /// The related objects of those that are not ready.
 async fn ask_others(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     lives: &HashMap<usize, Value>,
     statuses: &mut [ObjectStatus],
 ) {

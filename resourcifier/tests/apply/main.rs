@@ -22,7 +22,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::AppliedObject;
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::plan::{DEPLOYMENT, MANAGED_BY};
-use resourcifier::service::{Deployer, Nameless};
+use resourcifier::service::{AnonymousPolicy, Deployer};
 use serde_json::{Value, json};
 use support::Cluster;
 use tokio::sync::mpsc;
@@ -39,7 +39,10 @@ impl World {
     fn new() -> Self {
         let cluster = Arc::new(Cluster::default());
         Self {
-            deployer: Arc::new(Deployer::new(cluster.clone(), Nameless::AsItself)),
+            deployer: Arc::new(Deployer::new(
+                cluster.clone(),
+                AnonymousPolicy::UseServiceIdentity,
+            )),
             cluster,
         }
     }

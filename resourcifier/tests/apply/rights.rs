@@ -2,7 +2,7 @@
 
 use common::api::deployer::Report;
 use common::api::error::ErrorCode;
-use resourcifier::service::{Deployer, Nameless};
+use resourcifier::service::{AnonymousPolicy, Deployer};
 use serde_json::{Value, json};
 
 use super::{World, map};
@@ -110,7 +110,7 @@ async fn a_deletion_that_is_not_allowed_deletes_nothing() {
 #[tokio::test]
 async fn a_request_in_nobodys_name_is_refused_where_names_are_required() {
     let world = World::new();
-    let deployer = Deployer::new(world.cluster.clone(), Nameless::Refused);
+    let deployer = Deployer::new(world.cluster.clone(), AnonymousPolicy::Refuse);
     let request = |more: Value| {
         let mut whole =
             json!({"deployment": "web", "namespace": "home", "resources": [], "timeoutMs": 1_000});

@@ -13,7 +13,7 @@ use common::model::Identity;
 use e2e::Cluster;
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::kubectl::{Settings, ThroughProxy};
-use resourcifier::service::{Deployer, Nameless};
+use resourcifier::service::{AnonymousPolicy, Deployer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -68,7 +68,7 @@ impl World {
         };
         let kubectl = Arc::new(ThroughProxy::new(settings).unwrap());
         Self {
-            deployer: Deployer::new(kubectl.clone(), Nameless::AsItself),
+            deployer: Deployer::new(kubectl.clone(), AnonymousPolicy::UseServiceIdentity),
             cluster,
             namespace,
             kubectl,

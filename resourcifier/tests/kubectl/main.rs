@@ -23,7 +23,7 @@ use futures::StreamExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use resourcifier::kubectl::{
-    ApplyOptions, Caller, Cascade, Change, Cluster, DeleteOptions, Deletion, Gate, Kubectl,
+    ApplyOptions, Caller, Cascade, Change, Cluster, ClusterApi, DeleteOptions, Deletion, Gate,
     KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query, ServedKind,
     Settings, ThroughProxy, object_ref,
 };
@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(20);
 /// An adapter, and a namespace of its own.
 struct World {
     cluster: Arc<dyn Cluster>,
-    kubectl: Arc<dyn Kubectl>,
+    kubectl: Arc<dyn ClusterApi>,
     namespace: String,
 }
 
@@ -50,7 +50,7 @@ impl World {
         }
     }
 
-    fn acting_for(&self, identity: &Identity) -> Arc<dyn Kubectl> {
+    fn acting_for(&self, identity: &Identity) -> Arc<dyn ClusterApi> {
         let caller = Caller::new(identity.clone()).unwrap();
         self.cluster
             .clone()

@@ -9,8 +9,8 @@ use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
-    self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Gate, Kubectl, KubectlError, Log,
-    LogLines, LogStream, ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query,
+    self, ApplyOptions, Caller, Change, ClusterApi, DeleteOptions, Deletion, Gate, KubectlError,
+    Log, LogLines, LogStream, ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query,
     ServedKind, Versions, Watch, object_ref,
 };
 use serde_json::Value;
@@ -129,7 +129,7 @@ impl kubectl::Cluster for Cluster {
         Ok(self.reach()?.review(access))
     }
 
-    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl> {
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn ClusterApi> {
         Arc::new(Acting {
             cluster: self,
             caller,
@@ -169,7 +169,7 @@ impl Deref for Acting {
 }
 
 #[async_trait]
-impl Kubectl for Acting {
+impl ClusterApi for Acting {
     fn caller(&self) -> Option<&Identity> {
         self.caller.identity()
     }

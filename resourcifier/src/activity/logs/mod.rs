@@ -23,7 +23,7 @@ use self::reader::{End, Reader};
 use super::READ;
 use super::family::Family;
 use crate::apply;
-use crate::kubectl::{Kubectl, KubectlError};
+use crate::kubectl::{ClusterApi, KubectlError};
 
 /// Containers whose logs one request reads.
 const CONTAINERS: usize = 50;
@@ -39,7 +39,7 @@ const FOLLOWED: Duration = Duration::from_secs(3600);
 /// # Errors
 /// The cluster does not answer, or the caller may not read pods or logs.
 pub async fn logs(
-    kubectl: Arc<dyn Kubectl>,
+    kubectl: Arc<dyn ClusterApi>,
     request: LogsRequest,
     sink: Sender<LogItem>,
 ) -> Result<(), KubectlError> {
@@ -57,7 +57,7 @@ pub async fn logs(
 }
 
 struct Work<'a> {
-    kubectl: &'a dyn Kubectl,
+    kubectl: &'a dyn ClusterApi,
     request: &'a LogsRequest,
     sink: &'a Sender<LogItem>,
     /// Containers whose logs were begun, with the time of the last line of those to go on with.

@@ -7,10 +7,10 @@ use tokio::sync::mpsc::Sender;
 use super::container::Container;
 use super::notice::{self, Refusal};
 use crate::activity::READ;
-use crate::kubectl::{Kubectl, KubectlError, Log, LogStream};
+use crate::kubectl::{ClusterApi, KubectlError, Log, LogStream};
 
 pub struct Reader<'a> {
-    pub kubectl: &'a dyn Kubectl,
+    pub kubectl: &'a dyn ClusterApi,
     pub request: &'a LogsRequest,
     pub sink: &'a Sender<LogItem>,
     pub container: Container,

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::related::Related;
 use crate::apply::readiness::{Readiness, build_config, build_number};
-use crate::kubectl::{Kubectl, object_ref};
+use crate::kubectl::{ClusterApi, object_ref};
 
 /// The label of a build with the name of its BuildConfig. Names that are too long for a label are cut off.
 const CONFIG: &str = "openshift.io/build-config.name";
 const LABEL_CHARS: usize = 63;
 
 /// What the latest build says of its BuildConfig.
-pub async fn evidence(kubectl: &dyn Kubectl, live: &Value, within: Duration) -> Readiness {
+pub async fn evidence(kubectl: &dyn ClusterApi, live: &Value, within: Duration) -> Readiness {
     let object = object_ref(live);
     let related = Related {
         kubectl,

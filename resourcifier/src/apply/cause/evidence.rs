@@ -11,13 +11,13 @@ use super::related::Related;
 use super::{builds, pods};
 use crate::apply::object::change;
 use crate::apply::readiness::{self, Readiness};
-use crate::kubectl::{Kubectl, object_ref};
+use crate::kubectl::{ClusterApi, object_ref};
 
 /// The time for each look.
 const WITHIN: Duration = Duration::from_secs(5);
 
 /// A better verdict on an object that waits, if there is one.
-pub async fn of(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
+pub async fn of(kubectl: &dyn ClusterApi, live: &Value) -> Option<Readiness> {
     if readiness::has_own_rule(live) || change::is_terminating(live) {
         return None;
     }
@@ -35,7 +35,7 @@ pub async fn of(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
     }
 }
 
-async fn workload(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
+async fn workload(kubectl: &dyn ClusterApi, live: &Value) -> Option<Readiness> {
     let pods = pods::of(kubectl, live, WITHIN).await.ok()?;
     if pods.is_empty() {
         return refused(kubectl, live).await;
@@ -50,7 +50,7 @@ async fn workload(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
 }
 
 /// A controller that says only in events that it may make no pods.
-async fn refused(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
+async fn refused(kubectl: &dyn ClusterApi, live: &Value) -> Option<Readiness> {
     let uid = live["metadata"]["uid"].as_str();
     let events = kubectl.events(&object_ref(live), uid, WITHIN).await.ok()?;
     let last = events.iter().rev().find(|event| event.warning)?;
@@ -59,7 +59,7 @@ async fn refused(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
 }
 
 /// A claim of a class that binds late is bound when a pod uses it.
-async fn claim(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
+async fn claim(kubectl: &dyn ClusterApi, live: &Value) -> Option<Readiness> {
     let classes = list(
         kubectl,
         "storage.k8s.io/v1",
@@ -77,7 +77,7 @@ async fn claim(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
 }
 
 /// Without a class that it belongs to, nobody gives an ingress an address.
-async fn ingress(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
+async fn ingress(kubectl: &dyn ClusterApi, live: &Value) -> Option<Readiness> {
     let classes = list(
         kubectl,
         "networking.k8s.io/v1",
@@ -105,7 +105,7 @@ fn class<'c>(classes: &'c [Value], named: Option<&str>, default: &str) -> Option
 }
 
 async fn list(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     api_version: &str,
     kind: &str,
     resource: &str,

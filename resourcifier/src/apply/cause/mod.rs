@@ -13,7 +13,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use serde_json::Value;
 
 use crate::apply::readiness::pod_trouble;
-use crate::kubectl::{Kubectl, Log, ObjectEvent, object_ref};
+use crate::kubectl::{ClusterApi, Log, ObjectEvent, object_ref};
 
 /// The time for each look: the answer is late already.
 const WITHIN: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ pub struct Causes {
 }
 
 /// What holds the object up, as far as the cluster says.
-pub async fn of(kubectl: &dyn Kubectl, live: &Value, code: ErrorCode) -> Causes {
+pub async fn of(kubectl: &dyn ClusterApi, live: &Value, code: ErrorCode) -> Causes {
     let mut details = noted(kubectl, live).await;
     let pods = match pods::of(kubectl, live, WITHIN).await {
         Ok(pods) => pods,
@@ -68,7 +68,7 @@ fn name(object: &Value) -> &str {
 }
 
 /// The last warnings about an object.
-async fn noted(kubectl: &dyn Kubectl, live: &Value) -> Vec<String> {
+async fn noted(kubectl: &dyn ClusterApi, live: &Value) -> Vec<String> {
     let object = object_ref(live);
     let uid = live["metadata"]["uid"].as_str();
     let events = match kubectl.events(&object, uid, WITHIN).await {
@@ -92,7 +92,7 @@ async fn noted(kubectl: &dyn Kubectl, live: &Value) -> Vec<String> {
 }
 
 /// The last lines of the container that is to blame; of its last run, if it was started again.
-async fn log(kubectl: &dyn Kubectl, pod: &Value) -> Option<String> {
+async fn log(kubectl: &dyn ClusterApi, pod: &Value) -> Option<String> {
     let container = blamed(pod)?;
     let container_name = container["name"].as_str()?;
     let previous = container["restartCount"].as_i64().unwrap_or(0) > 0

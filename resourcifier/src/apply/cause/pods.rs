@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::related::Related;
 use crate::apply::object::change;
-use crate::kubectl::{Kubectl, KubectlError, object_ref};
+use crate::kubectl::{ClusterApi, KubectlError, object_ref};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 const TEMPLATE_HASH: &str = "pod-template-hash";
 
 /// The pods of the object, or the pod that it is; none, if it makes none or none yet.
 pub async fn of(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     live: &Value,
     within: Duration,
 ) -> Result<Vec<Value>, KubectlError> {
@@ -40,7 +40,7 @@ pub async fn of(
     Ok(pods)
 }
 
-/// What tells the pods of a Deployment's newest ReplicaSet.
+/// The hash by which the pods of a Deployment's newest ReplicaSet are found.
 async fn template_hash(
     related: &Related<'_>,
     deployment: &Value,

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::kubectl::{Kubectl, KubectlError, PageRequest, Query, ServedKind};
+use crate::kubectl::{ClusterApi, KubectlError, PageRequest, Query, ServedKind};
 
 /// Objects that are looked at: what holds up so many holds up the others too.
 const LOOKED_AT: usize = 100;
 
 /// Where to look.
 pub struct Related<'a> {
-    pub kubectl: &'a dyn Kubectl,
+    pub kubectl: &'a dyn ClusterApi,
     /// `None` for kinds that belong to no namespace.
     pub namespace: Option<&'a str>,
     /// The time for each list.

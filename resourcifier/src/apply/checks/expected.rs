@@ -14,7 +14,7 @@ use crate::apply::fetch::read;
 use crate::apply::object::ownership;
 use crate::plan::{self, Plan};
 
-/// Objects and fields that the error tells of.
+/// The most objects and fields that the error names.
 const REPORTED: usize = 10;
 
 /// Refuses, if an object is not as it was expected. Hooks run, whatever became of their objects.

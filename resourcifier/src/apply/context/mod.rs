@@ -12,7 +12,7 @@ use common::model::{AppliedObject, DeploymentName, Namespace, Predecessor};
 use self::events::Events;
 use self::pace::Deadline;
 use super::remove::Removal;
-use crate::kubectl::{Gate, Halt, Kubectl};
+use crate::kubectl::{ClusterApi, Gate, Halt};
 use crate::plan::Catalog;
 
 /// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.
@@ -32,7 +32,7 @@ pub enum Stopped {
 /// What every write has.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    pub kubectl: &'a dyn Kubectl,
+    pub kubectl: &'a dyn ClusterApi,
     pub catalog: &'a Catalog,
     pub deployment: &'a DeploymentName,
     /// The operation, or the request. Hooks run once in each.

@@ -90,7 +90,7 @@ struct Run<'a> {
     conditions: Conditions,
     /// In the order in which they were applied.
     applied: Vec<usize>,
-    /// Who may have something new to tell.
+    /// The resources that may have something new to report.
     news: Vec<usize>,
     /// The references that were asked about, each with the resource that has it.
     probed: HashSet<(usize, String)>,

@@ -15,13 +15,13 @@ use crate::apply::context::secrets::Secrets;
 use crate::apply::object::compare::{self, Difference};
 use crate::apply::object::{acquired, ownership, unchanged};
 use crate::apply::write::conflicts::{self, How};
-use crate::kubectl::{Kubectl, KubectlError, Precondition};
+use crate::kubectl::{ClusterApi, KubectlError, Precondition};
 use crate::plan::{self, Node, Path};
 
 /// Looks for drift of one deployment.
 #[derive(Clone, Copy)]
 pub struct Drift<'a> {
-    pub kubectl: &'a dyn Kubectl,
+    pub kubectl: &'a dyn ClusterApi,
     pub deployment: &'a DeploymentName,
     /// For each call.
     pub within: Duration,

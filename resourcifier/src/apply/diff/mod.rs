@@ -65,7 +65,7 @@ struct Run<'a> {
     projected: Vec<Option<Projected>>,
 }
 
-/// What tells an object from all others.
+/// Group, kind, namespace and name: what identifies an object.
 type Identity<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
 /// What was found of the object of one resource, by its place in the plan.

@@ -35,7 +35,7 @@ pub async fn add_missing(
         diffs[place].missing_permissions.extend(access);
     }
     for diff in diffs.iter_mut() {
-        tell(&permissions::who(context), diff);
+        put_error(&permissions::who(context), diff);
     }
     Ok(())
 }
@@ -61,8 +61,8 @@ fn is_forbidden(diff: &ResourceDiff) -> bool {
         .is_some_and(|error| error.code == ErrorCode::Forbidden)
 }
 
-/// Says it in a sentence, unless something else is in the way already.
-fn tell(who: &str, diff: &mut ResourceDiff) {
+/// Makes the missing permissions the error of the diff, unless it has another error.
+fn put_error(who: &str, diff: &mut ResourceDiff) {
     let Some(first) = diff.missing_permissions.first() else {
         return;
     };

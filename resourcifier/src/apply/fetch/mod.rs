@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::apply::context::Context;
 use crate::apply::context::pace::Deadline;
-use crate::kubectl::{Kubectl, KubectlError, Outcomes, PageRequest, Query, ServedKind};
+use crate::kubectl::{ClusterApi, KubectlError, Outcomes, PageRequest, Query, ServedKind};
 use crate::plan::{self, Catalog};
 
 pub use served::read;
@@ -37,7 +37,7 @@ pub fn selector(deployment: &DeploymentName) -> String {
 
 /// Each object, by a call of its own.
 pub async fn each(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     objects: &[ObjectRef],
     within: Duration,
 ) -> Outcomes<Option<Value>> {
@@ -50,7 +50,7 @@ pub async fn each(
 
 /// All that a query finds, if that is not too much.
 pub async fn all(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     query: Query<'_>,
     within: Duration,
 ) -> Result<Vec<Value>, KubectlError> {
@@ -78,7 +78,7 @@ const WORTH: usize = 8;
 /// Where objects are read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    pub kubectl: &'a dyn Kubectl,
+    pub kubectl: &'a dyn ClusterApi,
     pub catalog: &'a Catalog,
     /// Whose label most of the objects bear.
     pub deployment: &'a DeploymentName,

@@ -48,7 +48,7 @@ pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Vec<Differe
 /// The differences for a report: at most [`REPORTED`], and a value of a Secret only as changed.
 pub fn field_changes(differences: Vec<Difference>, object: &Value) -> Vec<FieldChange> {
     let more = differences.len().saturating_sub(REPORTED);
-    let tell = |difference: Difference| {
+    let change = |difference: Difference| {
         let Difference {
             path,
             before,
@@ -61,7 +61,8 @@ pub fn field_changes(differences: Vec<Difference>, object: &Value) -> Vec<FieldC
             after,
         }
     };
-    let mut printed: Vec<FieldChange> = differences.into_iter().take(REPORTED).map(tell).collect();
+    let mut printed: Vec<FieldChange> =
+        differences.into_iter().take(REPORTED).map(change).collect();
     printed.extend((more > 0).then(|| FieldChange {
         path: format!("… and {more} more fields"),
         before: None,

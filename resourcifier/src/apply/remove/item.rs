@@ -134,7 +134,7 @@ impl Item {
         self.failed(error.code(), &error.to_string());
     }
 
-    /// A report, if there is something new to tell.
+    /// A report, if there is something new to report.
     pub fn news(&mut self) -> Option<ResourceReport> {
         let now = (self.state, self.reason.clone());
         if self.never_ours || self.reported.as_ref() == Some(&now) {

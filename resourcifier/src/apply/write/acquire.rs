@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::conflicts::{self, Applied, How};
 use crate::apply::object::acquired::{self, Taken};
 use crate::apply::object::claim;
-use crate::kubectl::{Kubectl, KubectlError, object_ref};
+use crate::kubectl::{ClusterApi, KubectlError, object_ref};
 
 /// A dry run says which fields the deployment would own; what they are now goes into the annotation. The object is read whole
 /// for that, so [`How::precondition`] must be of this very version.
 pub async fn apply(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     object: &Value,
     how: How<'_>,
     within: Duration,

@@ -13,13 +13,14 @@ use crate::apply::context::secrets::Secrets;
 use crate::apply::object::shown::shown;
 use crate::apply::object::{claim, notation};
 use crate::kubectl::{
-    ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault, Precondition, object_ref,
+    ApplyOptions, Cause, ClusterApi, KubectlError, ObjectError, ObjectFault, Precondition,
+    object_ref,
 };
 use crate::plan::Path;
 
 /// Leaving fields out may bring other conflicts to light, but not for ever.
 const TRIES: usize = 4;
-/// Conflicts that an error tells of.
+/// The most conflicts that an error names.
 const REPORTED: usize = 10;
 
 /// How an object is applied.
@@ -55,7 +56,7 @@ struct Conflict<'c> {
 
 /// Applies the object as the policy says.
 pub async fn apply(
-    kubectl: &dyn Kubectl,
+    kubectl: &dyn ClusterApi,
     object: &Value,
     how: How<'_>,
     within: Duration,

@@ -24,7 +24,7 @@ use super::error::{KubectlError, ObjectError, ObjectFault};
 use super::process::folder::{Folder, FolderError};
 use super::proxy::Proxy;
 use super::proxy::session::Settings;
-use super::{Cluster, Gate, Kubectl, Versions};
+use super::{Cluster, ClusterApi, Gate, Versions};
 
 /// Discovery needs few requests.
 const DISCOVERY: Duration = Duration::from_secs(20);
@@ -139,7 +139,7 @@ impl Cluster for ThroughProxy {
         review::access_verdict(&answer)
     }
 
-    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl> {
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn ClusterApi> {
         Arc::new(Objects {
             cluster: self,
             caller,

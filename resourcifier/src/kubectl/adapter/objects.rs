@@ -19,7 +19,7 @@ use crate::kubectl::error::{KubectlError, ObjectFault};
 use crate::kubectl::proxy::request::{Request, collection};
 use crate::kubectl::proxy::{Answer, Opened, Way};
 use crate::kubectl::{
-    ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, LogLines, LogStream,
+    ApplyOptions, Cascade, ClusterApi, DeleteOptions, Deletion, Gate, Log, LogLines, LogStream,
     ObjectEvent, Page, PageRequest, PatchOptions, Precondition, Query, Watch,
 };
 use crate::kubectl::{ServedKind, object_ref};
@@ -151,7 +151,7 @@ fn beside(object: &Value) -> Value {
 }
 
 #[async_trait]
-impl Kubectl for Objects {
+impl ClusterApi for Objects {
     fn caller(&self) -> Option<&Identity> {
         self.caller.identity()
     }
