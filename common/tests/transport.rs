@@ -313,7 +313,7 @@ async fn a_revoked_certificate_is_refused_from_when_its_list_is_there() {
     while since.elapsed() < Duration::from_millis(1500) {
         assert_eq!((user("ada").await, user("bob").await), (0, 200));
     }
-    // Whose authority has no list, nobody can tell: they are refused.
+    // Without a list of their authority, certificates are refused: one may be revoked.
     let other = files.authority("other");
     files.revoke(&other, &[]);
     let since = Instant::now();

@@ -98,7 +98,7 @@ func isServing(ctx context.Context, clients kubernetes.Interface) bool {
 	return clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
 }
 
-// isUsable tells whether a pod that is created now would run: its service account is there, and so is a node that takes it.
+// isUsable reports whether a pod that is created now would run: its service account is there, and so is a node that takes it.
 func isUsable(ctx context.Context, clients kubernetes.Interface) bool {
 	_, err := clients.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 	if err != nil {

@@ -2,7 +2,7 @@
 //! each request.
 //!
 //! It refuses to know kubectl: the requests are plain HTTP with the administrator's certificate. Its writes carry their own
-//! user agent and field manager, so that the audit log tells them from the writes of resourcifier.
+//! user agent and field manager, so that the audit log distinguishes them from the writes of resourcifier.
 
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ pub fn checkout() -> PathBuf {
         .unwrap_or_default()
 }
 
-/// Processes whose parent this is, as `/proc` tells.
+/// Processes whose parent this is, from `/proc`.
 fn children(parent: u32) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -263,7 +263,7 @@ impl Service {
             .map_or_else(Vec::new, |child| children(child.id()))
     }
 
-    /// How it and all that it has started and that runs now were called, with their environments, as `/proc` tells.
+    /// The command lines and environments of the program and of every process that it started and that runs now, from `/proc`.
     pub fn called(&self) -> Result<Vec<(String, String)>> {
         let child = self.child.as_ref().context("it does not run")?;
         let (mut found, mut all) = (vec![Pid::from_raw(i32::try_from(child.id())?)], Vec::new());

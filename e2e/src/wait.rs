@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 /// Between two looks.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looks until the condition gives a value. On time-out the error tells what it said last.
+/// Tries the condition until it gives a value. On time-out, the error has its last error.
 pub async fn until<T, F, Fut>(what: &str, within: Duration, mut look: F) -> Result<T>
 where
     F: FnMut() -> Fut,

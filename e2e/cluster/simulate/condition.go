@@ -85,7 +85,7 @@ func setCondition(status *corev1.PodStatus, next corev1.PodCondition) {
 	status.Conditions = append(status.Conditions, next)
 }
 
-// gatesOpen tells whether the conditions that the pod's author asks for beside its containers are met.
+// gatesOpen reports whether the conditions that the pod's author asks for beside its containers are met.
 func gatesOpen(pod *corev1.Pod) bool {
 	for _, gate := range pod.Spec.ReadinessGates {
 		met := slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {

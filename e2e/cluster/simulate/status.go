@@ -38,7 +38,7 @@ type containers struct {
 	again time.Duration
 }
 
-// initialize fills initStatuses and tells whether all is ready for the containers proper. Each init container waits for
+// initialize fills initStatuses and reports whether all is ready for the containers proper. Each init container waits for
 // the one before it to end, or, if that one is a sidecar, to start.
 func (c *containers) initialize() bool {
 	done := true
@@ -78,7 +78,7 @@ func initializing(container corev1.Container) corev1.ContainerStatus {
 	return waiting(container, "PodInitializing", "")
 }
 
-// status is one container's, which has been started; `ends` tells whether it is one that does its work and ends. A
+// status is one container's, which has been started; `ends` says whether it is one that does its work and ends. A
 // container that has ended is not started again.
 func (c *containers) status(container corev1.Container, ends bool) corev1.ContainerStatus {
 	last := c.reported(container.Name)

@@ -298,7 +298,7 @@ async fn what_a_failing_pod_fails_of_is_told_long_before_the_time_out() -> Resul
     let deploy = ["deploy", "own.yaml", "--namespace", &stack.namespace];
     let error = stack.dm.fails(1, &deploy).await?;
     assert!(error.contains("image"), "{error}");
-    until("the status to tell it too", SOON, || async {
+    until("the status to say so too", SOON, || async {
         let shown = stack.dm.ok(&["status", "own"]).await?;
         ensure!(shown.contains("image"), "{shown}");
         Ok(())

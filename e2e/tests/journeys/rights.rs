@@ -161,7 +161,7 @@ async fn who_may_not_create_deployments_gets_none_by_what_they_write() -> Result
         no_app(&stack)?;
     }
 
-    // A preview tells it, and is no way around.
+    // A preview reports it too, and is no way around it.
     stack.write("own.yaml", &app)?;
     let shown = jane.dm.run(&["preview", "own.yaml"]).await?;
     let reported = shown.stdout.contains("create deployments.apps");

@@ -1,4 +1,4 @@
-//! Go's values, as far as templates can tell them apart.
+//! Go's values, as far as templates can distinguish them.
 //!
 //! Printing, comparison, conversion and error texts depend on Go's static types, so a [`Value`] keeps them: `int` and
 //! `int64` differ, a `[]string` is no `[]interface {}`. Cloning is cheap: strings, lists, maps and objects are shared.

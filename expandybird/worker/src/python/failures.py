@@ -1,4 +1,4 @@
-"""Tells an author what went wrong in their file, and what Python 2 idiom to change.
+"""Explains to authors what went wrong in their files, and which Python 2 idiom to change.
 
 Knows the frames of the session's own files only: neither ours nor the library's are of use to them.
 """

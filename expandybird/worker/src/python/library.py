@@ -99,7 +99,7 @@ def freeze():
 
 
 def _refused_system(command):
-    """In the place of `os.system`, which tells a refusal as a program that failed."""
+    """In the place of `os.system`, which reports a refusal as a program that failed."""
     raise PermissionError(errno.EPERM, "templates may not run programs")
 
 

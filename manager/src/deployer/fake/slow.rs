@@ -53,7 +53,7 @@ impl Slow {
         })
     }
 
-    /// From now on nobody reaches it, and it does not notice that nobody reads what it tells.
+    /// From now on nobody reaches it, and it does not notice that nobody reads its answers.
     pub fn go_away(&self) {
         self.is_away.store(true, Ordering::SeqCst);
         self.cut.notify_one();

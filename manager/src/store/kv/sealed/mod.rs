@@ -50,7 +50,7 @@ enum Form {
 
 impl SealedKv {
     /// Over a store that is new, sealed already, or of before stores were sealed: then all of it is sealed here. `first` is
-    /// an entry that every store has; it is sealed last, and so tells whether all is.
+    /// an entry that every store has; it is sealed last, so it shows whether all is.
     pub async fn open(inner: Arc<dyn Kv>, place: KeyPlace, first: &Key) -> Result<Self, SealError> {
         let mark = inner.get(first).await?;
         let is_sealed = matches!(mark.as_deref().map(form), Some(Form::Sealed(_)));

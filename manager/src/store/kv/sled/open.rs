@@ -129,7 +129,7 @@ fn quiet() {
     });
 }
 
-/// sled tells a lock that is held only in the text of its error.
+/// sled reports a lock that is held only in the text of its error.
 fn not_opened(path: &Path, error: &sled::Error) -> KvError {
     match error {
         sled::Error::Io(io) if io.to_string().contains("could not acquire lock") => {

@@ -1,7 +1,7 @@
 //! What the store should hold: kept in it, changed by every commit, and compared with what it does hold.
 //!
 //! sled takes damage in its log for a crash at that place, and goes on without what comes after, or without some of
-//! it. Every page that it still has is whole, but nobody can tell that others are missing. So each commit also writes
+//! it. Every page that it still has is whole, but nothing shows that others are missing. So each commit also writes
 //! how many there were, and a sum over all entries; and the tip of the last one that was acknowledged is kept in a
 //! file beside sled's ([`super::acknowledged`]).
 

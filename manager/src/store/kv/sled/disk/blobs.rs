@@ -1,6 +1,6 @@
 //! The files that sled keeps large values in, beside its log, and never syncs: made durable once they are written.
 //!
-//! There may be very many of them, so a commit must not look at all: Linux tells which were written to and closed.
+//! There may be very many of them, so a commit must not look at all: Linux reports which were written to and closed.
 //! sled writes a blob once, and closes it before its log names it. So every blob that the log names was noticed here.
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ pub struct Blobs {
     folder: PathBuf,
     /// None where Linux grants no further one: then all are synced each time.
     watch: Option<Inotify>,
-    /// Nothing is known of what is there: of another process, or more than Linux tells of.
+    /// Nothing is known of what is there: of another process, or more than Linux reports.
     unknown: bool,
 }
 
