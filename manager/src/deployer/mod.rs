@@ -34,6 +34,7 @@ pub use http::HttpDeployer;
 /// The logs of containers, until they end. An error is the last item.
 pub type Logs = BoxStream<'static, Result<LogItem, CallError>>;
 
+/// The events of a job or of a diff. The last one is a report, a diff or an error.
 pub type Events = BoxStream<'static, Result<Event, CallError>>;
 
 /// A request to change the cluster.
@@ -74,6 +75,12 @@ pub trait Deployers: Send + Sync {
     fn of(&self, cluster: &ClusterName) -> Arc<dyn Deployer>;
 }
 
+/// # Errors
+/// - [`CallError::Refused`]: resourcifier answered with this error. Only a transient code, such as `CLUSTER_UNAVAILABLE`,
+///   makes a repeated call useful.
+/// - [`CallError::Deployer`]: there is no answer within the deadline, or none that can be read.
+///
+/// A stream has these errors as its last item, too. The job may go on then: only [`Deployer::stop`] ends it for certain.
 #[async_trait]
 pub trait Deployer: Send + Sync {
     /// Refuses resources that cannot be planned, with every fault. Changes nothing.
@@ -86,6 +93,8 @@ pub trait Deployer: Send + Sync {
     /// What an update would do. The stream ends with the differences or an error.
     async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, CallError>;
 
+    /// Starts a job, and returns its events. Earlier jobs of the deployment end first. A fence that is lower than one that
+    /// resourcifier has seen, or that was stopped, is refused.
     async fn start(&self, job: &Job) -> Result<Events, CallError>;
 
     /// Renews a job's lease, in answer to its beat. Without a renewal the job may not write.
@@ -102,7 +111,8 @@ pub trait Deployer: Send + Sync {
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, CallError>;
 
-    /// Live objects, in the order of the request. The values of Secrets are masked.
+    /// Live objects, in the order of the request. The values of Secrets are masked. A named object that does not exist, a kind
+    /// that is not served, and a missing permission are refused.
     async fn export(
         &self,
         request: Arc<ExportRequest>,
@@ -122,7 +132,8 @@ pub trait Deployer: Send + Sync {
     /// What the cluster can do.
     async fn capabilities(&self, deadline: Duration) -> Result<Capabilities, CallError>;
 
-    /// Live objects as they are, with the values of Secrets, in the order of the request.
+    /// Live objects as they are, with the values of Secrets: an answer for each lookup, in the order of the request. An object
+    /// that does not exist or may not be read is an answer, not an error.
     async fn look_up(
         &self,
         request: Arc<LookupRequest>,
@@ -136,7 +147,8 @@ pub trait Deployer: Send + Sync {
         deadline: Duration,
     ) -> Result<LookedUp, CallError>;
 
-    /// Changes live objects that others made. It may be repeated.
+    /// Changes live objects that others made, one after the other. It may be repeated. An object that does not exist is refused:
+    /// those before it are changed.
     async fn edit(
         &self,
         request: Arc<EditRequest>,

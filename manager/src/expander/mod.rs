@@ -20,6 +20,12 @@ pub use http::HttpExpander;
 
 #[async_trait]
 pub trait Expander: Send + Sync {
+    /// Expands a configuration within the deadline.
+    ///
+    /// # Errors
+    /// - [`CallError::Refused`]: expandybird's own error, with its location. A fault of the templates stays the same when the
+    ///   call is repeated.
+    /// - [`CallError::Expander`]: there is no answer within the deadline, or none that can be read.
     async fn expand(
         &self,
         request: Arc<ExpandRequest>,

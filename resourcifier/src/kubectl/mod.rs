@@ -56,6 +56,10 @@ pub type Watch = BoxStream<'static, Result<Change, KubectlError>>;
 pub type LogLines = BoxStream<'static, Result<String, KubectlError>>;
 
 /// Requests of the service itself: about the cluster and about users, not about objects.
+///
+/// # Errors
+/// The errors of [`KubectlError`] without [`KubectlError::Halted`]. [`KubectlError::is_transient`] says which calls are worth a
+/// repetition.
 #[async_trait]
 pub trait Cluster: Send + Sync {
     /// Fails only if kubectl itself cannot be run.
@@ -93,6 +97,14 @@ pub trait Cluster: Send + Sync {
 }
 
 /// The objects of the cluster that one caller has access to.
+///
+/// # Errors
+/// - [`KubectlError::Object`]: the API server's own answer. [`ObjectFault`] says which: forbidden, invalid, a conflict, …
+/// - [`KubectlError::Halted`]: the gate is closed, so the job must end.
+/// - Everything else is about the cluster or kubectl, and not about the object.
+///
+/// [`KubectlError::is_transient`] says which calls are worth a repetition. After a write that timed out, it is not known whether
+/// the object was written: read it.
 #[async_trait]
 pub trait ClusterApi: Send + Sync {
     /// The user to impersonate. `None` for the service itself.

@@ -30,6 +30,11 @@ pub(crate) const FOLDER_ENTRIES: usize = 10_000;
 /// - a file is returned whole, and has at most [`limit_of`](common::registry::limit_of) its name bytes,
 /// - links and redirects never lead outside of the tree,
 /// - a missing file is `None`, and an unknown answer is an error.
+///
+/// # Errors
+/// - The registry is unreachable, and there is no cached answer. A later call may succeed.
+/// - The registry itself does not exist, or its credential does not open it.
+/// - A file or a list is larger than its limit, or cannot be read.
 #[async_trait]
 pub trait Files: Send + Sync {
     /// The bytes of the file. `None` if there is no file at this path.
@@ -53,12 +58,16 @@ pub trait Files: Send + Sync {
 /// A registry: files in folders that can be listed.
 #[async_trait]
 pub trait Registry: Files {
+    /// Its name and how it was registered.
     fn summary(&self) -> RegistrySummary;
 
     /// The entries of a folder, sorted by name. `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
 
     /// The packed chart that a reference to a chart means.
+    ///
+    /// # Errors
+    /// [`RegistryError::NotCharts`] if the registry is of a kind without packed charts. Otherwise as [`Files`], or no version fits.
     async fn chart(&self, wanted: &WantedChart) -> Result<LocatedChart, RegistryError> {
         Err(RegistryError::NotCharts {
             registry: self.summary().name,

@@ -205,25 +205,35 @@ pub struct Scan {
     pub order: Order,
 }
 
+/// # Errors
+/// Each call may fail with [`KvError::Unreachable`], [`KvError::TakenOver`], [`KvError::Damaged`] or [`KvError::Failed`].
+/// With a sealed store, a read of a value may also fail with [`KvError::OtherKey`]. The methods name what is theirs alone.
 #[async_trait]
 pub trait Kv: std::fmt::Debug + Send + Sync {
+    /// The value of a key. `None` if the key is not there.
     async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError>;
 
     /// As [`Self::get`], of each, in their order.
     async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError>;
 
+    /// The keys in the range with their values, at most `scan.limit`.
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError>;
 
     /// Deletes win over puts of the same key, and of keys below the same prefix.
+    ///
+    /// # Errors
+    /// - [`KvError::Conflict`]: an expectation does not hold. Read again and decide again.
+    /// - [`KvError::Full`], [`KvError::NoSpace`]: there is no room.
+    /// - [`KvError::Unknown`]: nobody can say whether the commit was made. After every other error it was not made.
     async fn commit(&self, commit: Commit) -> Result<(), KvError>;
 
     /// All as it is now, for reading as long as it takes.
     async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError>;
 
-    /// Whether all that was committed is there. Reads all.
+    /// Whether all that was committed is there. Reads all. The first damage that is found is the error.
     async fn check(&self, pace: Pace) -> Result<(), KvError>;
 
-    /// Whether a commit would be taken now. Writes nothing.
+    /// Whether a commit would be accepted now. Writes nothing. The error is the one that the commit would have.
     async fn accepts(&self) -> Result<(), KvError>;
 
     /// The adapter that seals values, if one does.
