@@ -85,6 +85,11 @@ impl Endpoint {
         &self.base
     }
 
+    /// The service's name in errors.
+    pub fn service(&self) -> &'static str {
+        self.service
+    }
+
     /// A request to `/segment/segment` with the current request id. Each segment is percent-encoded.
     pub fn request(&self, method: Method, segments: &[&str]) -> RequestBuilder {
         let mut url = self.base.clone();
@@ -231,15 +236,7 @@ impl Endpoint {
         deadline: impl Into<Option<Duration>>,
     ) -> Result<T, ClientError> {
         let deadline = deadline.into();
-        for wait in BACKOFF {
-            match self.fetch(request(), deadline).await {
-                Err(error) if error.is_transient() => {
-                    tokio::time::sleep(wait.max(error.retry_after())).await;
-                }
-                outcome => return outcome,
-            }
-        }
-        self.fetch(request(), deadline).await
+        repeatedly(|| self.fetch(request(), deadline)).await
     }
 
     /// `GET` with retries while the service is unreachable.
@@ -348,6 +345,22 @@ impl Endpoint {
             Err(_) => self.malformed(&format!("status {status} without an error body")),
         }
     }
+}
+
+/// The call, repeated while the service is unreachable.
+pub(super) async fn repeatedly<T, F>(call: impl Fn() -> F) -> Result<T, ClientError>
+where
+    F: Future<Output = Result<T, ClientError>>,
+{
+    for wait in BACKOFF {
+        match call().await {
+            Err(error) if error.is_transient() => {
+                tokio::time::sleep(wait.max(error.retry_after())).await;
+            }
+            outcome => return outcome,
+        }
+    }
+    call().await
 }
 
 /// A request with a body that is JSON already.

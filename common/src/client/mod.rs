@@ -8,6 +8,7 @@ pub mod error;
 pub mod expander;
 mod handshake;
 pub mod http;
+pub mod instances;
 mod lines;
 pub mod manager;
 mod server_sent;

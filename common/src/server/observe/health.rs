@@ -49,6 +49,20 @@ pub struct Readiness {
     pub checks: Vec<Check>,
 }
 
+impl Readiness {
+    /// What the service misses, if it is not ready.
+    pub fn fault(&self) -> Option<String> {
+        if self.ready {
+            return None;
+        }
+        let down = self.checks.iter().filter(|check| !check.ready);
+        let missing: Vec<_> = down
+            .map(|check| format!("{}: {}", check.name, check.message))
+            .collect();
+        Some(format!("it is not ready: {}", missing.join("; ")))
+    }
+}
+
 /// 200 if all checks are ready, otherwise 503. The body lists all checks. Callers without authentication, like probes, receive
 /// no messages, because these describe the inside of the service.
 pub fn readiness(request: &HttpRequest, mut checks: Vec<Check>) -> HttpResponse {
