@@ -42,7 +42,7 @@ pub struct Config {
     /// backup instead if you have one. Afterwards run dm admin verify, and remove this flag.
     #[arg(long, env = "DM_ACCEPT_LOSS", value_name = "TOKEN")]
     pub accept_loss: Option<String>,
-    /// Address of expandybird.
+    /// Address of expandybird. Several with commas between them are instances that share the work.
     #[arg(
         long,
         env = "DM_EXPANDER_URL",
@@ -50,7 +50,7 @@ pub struct Config {
         default_value = "http://127.0.0.1:8081"
     )]
     pub expander_url: String,
-    /// Address of resourcifier.
+    /// Address of resourcifier. Several with commas between them are instances that share the work.
     #[arg(
         long,
         env = "DM_DEPLOYER_URL",

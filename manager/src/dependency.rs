@@ -59,17 +59,79 @@ impl From<CallError> for Box<ErrorBody> {
 /// A service that takes longer to say how it is counts as down.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Ready if it says so; else down, with what it misses itself.
-pub fn check(name: &str, answer: Result<Readiness, ClientError>) -> Check {
-    match answer {
-        Ok(readiness) if readiness.ready => Check::ready(name, ""),
-        Ok(readiness) => {
-            let down = readiness.checks.iter().filter(|check| !check.ready);
-            let missing: Vec<_> = down
-                .map(|check| format!("{}: {}", check.name, check.message))
-                .collect();
-            Check::down(name, format!("it is not ready: {}", missing.join("; ")))
+/// Ready if one of its instances says so. It names those that are not, and what they miss themselves.
+pub fn check(name: &str, answers: Vec<(String, Result<Readiness, ClientError>)>) -> Check {
+    let count = answers.len();
+    let faults = answers.into_iter().filter_map(|(url, answer)| {
+        let fault = match answer {
+            Ok(readiness) => readiness.fault()?,
+            // It names the URL.
+            Err(error) => return Some(error.to_string()),
+        };
+        Some(match count {
+            1 => fault,
+            _ => format!("{name} at {url}: {fault}"),
+        })
+    });
+    let faults: Vec<_> = faults.collect();
+    let message = faults.join("; ");
+    let left_out = faults.len();
+    match left_out {
+        0 => Check::ready(name, ""),
+        _ if count == 1 => Check::down(name, message),
+        _ if left_out < count => {
+            Check::ready(name, format!("{left_out} of {count} left out: {message}"))
         }
-        Err(error) => Check::down(name, error.to_string()),
+        _ => Check::down(name, format!("none of {count} is ready: {message}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_ready_with_one_instance_and_names_those_that_are_not() {
+        let says = |ready: bool| {
+            Ok(Readiness {
+                ready,
+                checks: vec![match ready {
+                    true => Check::ready("worker", ""),
+                    false => Check::down("worker", "it ended"),
+                }],
+            })
+        };
+        let gone = || {
+            Err(ClientError::Unreachable {
+                service: "expandybird",
+                url: "http://c:1".to_owned(),
+                reason: "refused".to_owned(),
+            })
+        };
+        let of = |answers: Vec<Result<Readiness, ClientError>>| {
+            let urls = ["http://a:1", "http://b:1", "http://c:1"].map(str::to_owned);
+            let found = check("expandybird", urls.into_iter().zip(answers).collect());
+            (found.ready, found.message)
+        };
+        let fault = "it is not ready: worker: it ended";
+        let unreachable = "expandybird at http://c:1 cannot be reached: refused; is it running?";
+        assert_eq!(of(vec![says(true)]), (true, String::new()));
+        assert_eq!(of(vec![says(false)]), (false, fault.to_owned()));
+        assert_eq!(
+            of(vec![says(true), says(false), gone()]),
+            (
+                true,
+                format!("2 of 3 left out: expandybird at http://b:1: {fault}; {unreachable}")
+            )
+        );
+        assert_eq!(
+            of(vec![says(false), says(false)]),
+            (
+                false,
+                format!(
+                    "none of 2 is ready: expandybird at http://a:1: {fault}; expandybird at http://b:1: {fault}"
+                )
+            )
+        );
     }
 }

@@ -136,17 +136,8 @@ fn not_a_token(kind: CredentialType) -> String {
 
 /// Why the definition of a cluster is refused.
 pub fn fault(cluster: &Cluster, credential: Option<CredentialType>) -> Option<String> {
-    let url = Url::parse(&cluster.url).ok();
-    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-    let Some(url) = url.filter(is_web) else {
-        return Some(
-            "its URL is not one of a resourcifier: write it like https://HOST:8082".into(),
-        );
-    };
-    if !url.username().is_empty() || url.password().is_some() {
-        let advice =
-            "its URL contains a password: set it with dm setcredential, and name the credential";
-        return Some(advice.to_owned());
+    if let Some(fault) = cluster.url.split(',').find_map(bad_url) {
+        return Some(fault);
     }
     if cluster.ca.as_ref().is_some_and(|ca| ca.len() > CA_BYTES) {
         return Some("its authority has more than 64 KiB".to_owned());
@@ -159,6 +150,21 @@ pub fn fault(cluster: &Cluster, credential: Option<CredentialType>) -> Option<St
         .map(not_a_token)
         .or_else(|| bad_label(&cluster.labels))
         .or_else(|| bad_capacity(cluster.capacity.as_ref()))
+}
+
+/// A cluster's resourcifier may have several instances.
+fn bad_url(url: &str) -> Option<String> {
+    let url = Url::parse(url.trim()).ok();
+    let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    let Some(url) = url.filter(is_web) else {
+        return Some(
+            "its URL is not one of a resourcifier: write it like https://HOST:8082".into(),
+        );
+    };
+    let has_password = !url.username().is_empty() || url.password().is_some();
+    has_password.then(|| {
+        "its URL contains a password: set it with dm setcredential, and name the credential".into()
+    })
 }
 
 fn bad_label(labels: &BTreeMap<String, String>) -> Option<String> {
@@ -219,6 +225,10 @@ mod tests {
             (
                 with(&|it| it.url = "https://u:p@b".into()),
                 "contains a password",
+            ),
+            (
+                with(&|it| it.url = "https://a:1, file:///etc".into()),
+                "write it like https",
             ),
             (with(&|it| it.ca = Some("no".into())), "no certificate"),
             (with(&|it| it.ca = Some("x".repeat(CA_BYTES + 1))), "64 KiB"),

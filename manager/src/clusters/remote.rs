@@ -47,6 +47,14 @@ impl Deployer for Remote {
         self.open().await?.start(job).await
     }
 
+    async fn is_several(&self) -> bool {
+        match self.open().await {
+            Ok(deployer) => deployer.is_several().await,
+            // Nothing is known.
+            Err(_) => true,
+        }
+    }
+
     async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), CallError> {
         self.open().await?.renew(renewal, deadline).await
     }

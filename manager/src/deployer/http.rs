@@ -24,9 +24,10 @@ pub struct HttpDeployer {
 }
 
 impl HttpDeployer {
-    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
+    /// `urls` is one URL, or several with commas between them.
+    pub fn new(urls: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
-            client: DeployerClient::new(url, access)?,
+            client: DeployerClient::new(urls, access)?,
         })
     }
 }
@@ -66,6 +67,10 @@ impl Deployer for HttpDeployer {
             .boxed())
     }
 
+    async fn is_several(&self) -> bool {
+        self.client.is_several()
+    }
+
     async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), CallError> {
         let renewed = self
             .client
@@ -74,7 +79,7 @@ impl Deployer for HttpDeployer {
             .map_err(CallError::of_deployer)?;
         if !renewed.known {
             let deployment = &renewal.deployment;
-            tracing::warn!(%deployment, "the job for {deployment} has ended, or runs in another process of resourcifier: let all connections of this manager reach one process (a Service with sessionAffinity: ClientIP)");
+            tracing::warn!(%deployment, "the job for {deployment} has ended, or runs in another process of resourcifier: let all connections of this manager to one address reach one process (a Service with sessionAffinity: ClientIP)");
         }
         Ok(())
     }

@@ -97,6 +97,10 @@ pub trait Deployer: Send + Sync {
     /// resourcifier has seen, or that was stopped, is refused.
     async fn start(&self, job: &Job) -> Result<Events, CallError>;
 
+    /// Whether jobs run in several processes that do not know of each other. Then a job that begins does not end earlier
+    /// ones first.
+    async fn is_several(&self) -> bool;
+
     /// Renews a job's lease, in answer to its beat. Without a renewal the job may not write.
     async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), CallError>;
 

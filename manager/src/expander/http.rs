@@ -17,9 +17,10 @@ pub struct HttpExpander {
 }
 
 impl HttpExpander {
-    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
+    /// `urls` is one URL, or several with commas between them.
+    pub fn new(urls: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
-            client: ExpanderClient::new(url, access)?,
+            client: ExpanderClient::new(urls, access)?,
         })
     }
 }

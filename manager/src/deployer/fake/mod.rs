@@ -3,7 +3,7 @@
 mod slow;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -50,6 +50,7 @@ pub struct FakeDeployer {
     unserved: Mutex<Vec<String>>,
     /// The last job that goes at the test's pace.
     running: Mutex<Option<Arc<Slow>>>,
+    is_several: AtomicBool,
 }
 
 #[derive(Debug, Clone)]
@@ -81,6 +82,11 @@ impl FakeDeployer {
     /// Jobs wait no longer.
     pub fn release(&self) {
         *self.gate.lock().unwrap() = None;
+    }
+
+    /// From now on its jobs run in processes that do not know of each other.
+    pub fn multiply(&self) {
+        self.is_several.store(true, Ordering::Relaxed);
     }
 
     pub fn jobs(&self) -> Vec<Job> {
@@ -474,6 +480,10 @@ impl Deployer for FakeDeployer {
             }
         }
         Ok(futures::stream::iter(events).boxed())
+    }
+
+    async fn is_several(&self) -> bool {
+        self.is_several.load(Ordering::Relaxed)
     }
 
     async fn renew(&self, renewal: &Renewal, _: Duration) -> Result<(), CallError> {

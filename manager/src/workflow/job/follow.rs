@@ -114,8 +114,10 @@ pub async fn job(
     if let Some(fault) = follower.fault {
         return Err(fault);
     }
-    // A complete report covers every object that earlier attempts may have touched, and was made after them.
-    if !ended.as_ref().is_ok_and(|report| !report.stopped) {
+    // A complete report covers every object that earlier attempts may have touched. Its process has ended those that it
+    // knew before it began. Other processes may still write.
+    let is_whole = ended.as_ref().is_ok_and(|report| !report.stopped);
+    if !is_whole || follower.tries.end().is_some() && run.deployer().is_several().await {
         settle(run, &mut follower.tries, job.fence()).await;
     }
     run.watch.waits_for(None);

@@ -278,6 +278,26 @@ async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_ca
     assert_eq!(slow.written(), [""; 0]);
 }
 
+/// The instance that goes on does not know of the attempt at the other one, and cannot end it.
+#[tokio::test]
+async fn an_operation_that_another_instance_completes_ends_when_the_first_can_write_no_more() {
+    let mut bed = TestBed::new();
+    bed.lease = SHORT;
+    bed.deployer.multiply();
+    let app = bed.manager().await;
+    let slow = Slow::new();
+    bed.deployer.interrupt([Interruption::Slow(slow.clone())]);
+    let handle = Write::Create.start(&app).await.unwrap();
+    slow.sent(1).await;
+    slow.go_away();
+    let outcome = handle.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), None);
+    assert!(slow.until().unwrap() <= Instant::now());
+    slow.answers.add_permits(10);
+    slow.ended().await;
+    assert_eq!(slow.written(), [""; 0]);
+}
+
 /// What the manager that died had begun may go on until its last sign of life is old enough.
 #[tokio::test]
 async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_when_it_stops() {
