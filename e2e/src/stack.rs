@@ -49,6 +49,8 @@ struct Setting {
     tells_all: bool,
     resourcifier: &'static [&'static str],
     manager: &'static [&'static str],
+    /// The URLs of a second expandybird and of a second resourcifier.
+    second: Option<[String; 2]>,
 }
 
 impl Setting {
@@ -63,6 +65,7 @@ impl Setting {
             tells_all: false,
             resourcifier: &[],
             manager: &[],
+            second: None,
         })
     }
 
@@ -112,6 +115,18 @@ impl Stack {
         Self::with(setting).await
     }
 
+    /// The same with a second expandybird and a second resourcifier, which share the work with the stack's own.
+    pub async fn doubled() -> Result<(Self, Service, Service)> {
+        let mut setting = Setting::new().await?;
+        let at = setting.folder.path().join("second");
+        std::fs::create_dir(&at)?;
+        let expandybird = Service::start("expandybird", &at, Vec::new()).await?;
+        let args = resourcifier_args(&setting);
+        let resourcifier = Service::start("resourcifier", &at, args).await?;
+        setting.second = Some([expandybird.url(), resourcifier.url()]);
+        Ok((Self::with(setting).await?, expandybird, resourcifier))
+    }
+
     /// The same with authenticated callers: the cluster knows their identities and permissions. resourcifier has the
     /// permissions of an installation, and requires an identity.
     pub async fn guarded() -> Result<Self> {
@@ -132,7 +147,8 @@ impl Stack {
     pub async fn another_manager(&self, folder: &str, flags: &[String]) -> Result<Service> {
         let at = self.folder().join(folder);
         std::fs::create_dir(&at)?;
-        let mut args = manager_args(&at, &self.expandybird, &self.resourcifier);
+        let urls = [self.expandybird.url(), self.resourcifier.url()];
+        let mut args = manager_args(&at, urls);
         args.extend_from_slice(flags);
         Service::start("manager", &at, args).await
     }
@@ -154,7 +170,11 @@ impl Stack {
         let expandybird = setting.service("expandybird", Vec::new()).await?;
         let place = at.join(DISK);
         std::fs::create_dir(&place)?;
-        let mut args = manager_args(&place, &expandybird, &resourcifier);
+        let mut urls = [expandybird.url(), resourcifier.url()];
+        for (all, second) in urls.iter_mut().zip(setting.second.iter().flatten()) {
+            *all = format!("{all},{second}");
+        }
+        let mut args = manager_args(&place, urls);
         args.extend(setting.manager.iter().map(ToString::to_string));
         if setting.tells_all {
             let audit_log = at.join(AUDIT_LOG).display().to_string();
@@ -307,14 +327,14 @@ fn resourcifier_on(cluster: &Cluster, kubeconfig: &Path) -> Vec<String> {
     ]
 }
 
-fn manager_args(folder: &Path, expandybird: &Service, resourcifier: &Service) -> Vec<String> {
+fn manager_args(folder: &Path, [expanders, deployers]: [String; 2]) -> Vec<String> {
     vec![
         "--store".into(),
         format!("sled:{}", folder.join("store").display()),
         "--expander-url".into(),
-        expandybird.url(),
+        expanders,
         "--deployer-url".into(),
-        resourcifier.url(),
+        deployers,
         "--registry".into(),
         checkout().join("charts").display().to_string(),
     ]

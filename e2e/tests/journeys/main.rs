@@ -17,6 +17,7 @@ mod hooks;
 mod hostile;
 mod identity;
 mod installation;
+mod instances;
 mod interruption;
 mod lifecycle;
 mod local;

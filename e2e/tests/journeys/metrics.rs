@@ -14,7 +14,7 @@ async fn shown(stack: &Stack) -> Result<String> {
 }
 
 /// The value of a sample, by its name and labels as they are written.
-async fn sample(stack: &Stack, name: &str) -> Result<f64> {
+pub async fn sample(stack: &Stack, name: &str) -> Result<f64> {
     let text = shown(stack).await?;
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let line = line.with_context(|| format!("there is no {name} in\n{text}"))?;

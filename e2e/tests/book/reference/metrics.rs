@@ -66,7 +66,11 @@ async fn the_page_of_metrics_has_every_metric() -> Result<()> {
     let mut found = BTreeMap::new();
     for name in ["manager", "expandybird", "resourcifier"] {
         let args = match name {
-            "manager" => vec!["--store".to_owned(), "memory".to_owned()],
+            // Only instances in a list have a metric.
+            "manager" => vec![
+                "--store=memory".to_owned(),
+                "--expander-url=http://127.0.0.1:1,http://127.0.0.1:2".to_owned(),
+            ],
             _ => Vec::new(),
         };
         let service = Service::start(name, folder.path(), args).await?;
