@@ -1,5 +1,5 @@
 //! Runs every folder of `tests/cases/`: `config.yaml` with the files beside it must expand to
-//! `expected.yaml` (only the keys that stand in it are compared), or fail as `error.txt` says:
+//! `expected.yaml` (only the keys that stand in it are compared; `origins` has those of the layout), or fail as `error.txt` says:
 //! its first line is the code, the second the place `file:line:column resource path`, every
 //! further one is found in the message or in a cause.
 //!
@@ -22,7 +22,7 @@ use std::time::Duration;
 use common::api::error::ErrorBody;
 use common::api::expander::ExpandRequest;
 use common::api::plan::PlanRequest;
-use common::model::Import;
+use common::model::{Import, Origin};
 use common::yaml::{self, Duplicates, Limits};
 use expandybird::engine::jinja;
 use expandybird::input::Bounds;
@@ -212,7 +212,22 @@ fn check_error(error: &ErrorBody, expected: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Moves the origins of layout nodes to a map by their paths, because most cases are not about them.
+fn take_origins(node: &mut Value, path: &str, found: &mut Map<String, Value>) {
+    let children = node.get_mut("resources").and_then(Value::as_array_mut);
+    for (index, child) in children.into_iter().flatten().enumerate() {
+        let path = format!("{path}.resources[{index}]");
+        let origin = child.as_object_mut().unwrap().remove("origin").unwrap();
+        let origin: Origin = serde_json::from_value(origin).unwrap();
+        found.insert(path.clone(), Value::from(origin.to_string()));
+        take_origins(child, &path, found);
+    }
+}
+
 fn check_answer(answer: &Value, expected: &Value) -> Result<(), String> {
+    let (mut answer, mut origins) = (answer.clone(), Map::new());
+    take_origins(&mut answer["layout"], "$", &mut origins);
+    answer["origins"] = Value::from(origins);
     for (key, expected) in expected.as_object().into_iter().flatten() {
         let found = answer
             .get(key)

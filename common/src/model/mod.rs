@@ -25,7 +25,7 @@ pub use language::Language;
 pub use manifest::configuration::{
     Configuration, InstanceOutputs, Output, OutputKind, PromisedOutput, Resource,
 };
-pub use manifest::layout::{Layout, LayoutNode, LayoutPath, SecretValue};
+pub use manifest::layout::{Layout, LayoutNode, LayoutPath, Origin, SecretValue};
 pub use manifest::{
     InputConfig, Manifest, ManifestDigests, Provenance, ResolvedFile, ResolvedType,
 };

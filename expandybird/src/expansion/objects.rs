@@ -5,7 +5,7 @@
 
 use common::kubernetes_secret;
 use common::manifests::{self, Object};
-use common::model::{Hook, LayoutPath, ResourceName, TypeName};
+use common::model::{Hook, LayoutPath, Origin, ResourceName, TypeName};
 use serde_json::{Map, Value, json};
 
 use super::Expander;
@@ -48,7 +48,9 @@ impl Expander<'_> {
         let nodes = self.objects(objects, parent);
         let mut nodes = nodes.map_err(|(_, fault)| fault)?;
         for (node, (mut metadata, hook)) in nodes.iter_mut().zip(plans) {
-            node.source = Some(node.file.clone());
+            node.source = Some(node.origin.file.clone());
+            // The line is one of the text that the template printed.
+            node.origin.line = None;
             node.hook = hook.map(|hook| hook.events).unwrap_or_default();
             metadata.extend(chart.clone().map(|chart| ("chart".to_owned(), chart)));
             node.metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
@@ -65,7 +67,10 @@ impl Expander<'_> {
             type_name: TypeName::parse(object.kind)?,
             metadata: None,
             body: Body::Primitive(Some(object.value)),
-            file: object.place.file,
+            origin: Origin {
+                line: u32::try_from(object.place.line).ok(),
+                file: object.place.file,
+            },
             path,
             source: None,
             hook: Vec::new(),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
 use super::exposed;
-use super::reading::{self, Text};
+use super::reading::{self, Text, lines};
 use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
 use super::watch::{At, ExpansionStep};
@@ -215,6 +215,7 @@ impl Expander<'_> {
         path: &LayoutPath,
     ) -> Result<Level, Failed> {
         let text = Text::output(template.path(), &template.name);
+        let mut lines = Vec::new();
         let fault = |fault: Fault| match fault {
             Fault::Engine(error) => engine_failed(*error, name, path),
             fault => Failed::within(text.named(fault, name, path)),
@@ -235,6 +236,7 @@ impl Expander<'_> {
                 self.take_output(output.len())?;
                 let (value, warnings) = reading::output(&output, &template.name).map_err(fault)?;
                 self.warn(warnings, name, path);
+                lines = self.lines(template, &output, &value);
                 value
             }
             Rendered::Data(value) => value,
@@ -244,8 +246,25 @@ impl Expander<'_> {
         }
         let mut chain = around.to_vec();
         chain.push(template.name.clone());
-        self.level(&text, &configuration, path, &chain)
+        self.level(&text.with_lines(lines), &configuration, path, &chain)
             .map_err(Failed::within)
+    }
+
+    /// The lines of the template that wrote the resources of its output, if it is a text with tags.
+    fn lines(
+        &mut self,
+        template: &Import,
+        output: &str,
+        configuration: &Value,
+    ) -> Vec<Option<u32>> {
+        let is_text = self
+            .language(template)
+            .is_ok_and(|row| matches!(row.language, Language::Jinja | Language::GoTemplate));
+        let resources = configuration.get("resources").and_then(Value::as_array);
+        match (is_text, resources) {
+            (true, Some(resources)) => lines::of(&template.content, output, resources.len()),
+            _ => Vec::new(),
+        }
     }
 
     /// Records the values that an instance used. The secret ones are hidden like secret properties.

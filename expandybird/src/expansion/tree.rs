@@ -1,7 +1,7 @@
 //! The tree of an expansion: template instances, and primitives as its leaves.
 
 use common::model::{
-    HookEvent, InstanceOutputs, LayoutNode, LayoutPath, Output, OutputKind, PromisedOutput,
+    HookEvent, InstanceOutputs, LayoutNode, LayoutPath, Origin, Output, OutputKind, PromisedOutput,
     ResourceName, TypeName,
 };
 use serde_json::{Map, Value};
@@ -14,8 +14,7 @@ pub struct Node {
     pub type_name: TypeName,
     pub metadata: Option<Value>,
     pub body: Body,
-    /// The file with the resource: the configuration, or a template.
-    pub file: String,
+    pub origin: Origin,
     pub path: LayoutPath,
     /// The file of a chart that has the resource.
     pub source: Option<String>,
@@ -80,6 +79,7 @@ impl Node {
             message,
             source: self.source,
             hook: self.hook,
+            origin: Some(self.origin),
         }
     }
 }

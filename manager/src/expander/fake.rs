@@ -171,6 +171,7 @@ fn node(
         message: None,
         source: None,
         hook: Vec::new(),
+        origin: None,
     };
     match template {
         Some(template) => {

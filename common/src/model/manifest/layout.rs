@@ -39,6 +39,26 @@ pub struct LayoutNode {
     /// When it runs, if it is a hook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hook: Vec<HookEvent>,
+    /// Where it is written. Absent in manifests of earlier managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// The file with a resource: the configuration, or a file of a template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Origin {
+    pub file: String,
+    /// The line where the resource begins, from 1. Absent where a program makes the resource, or where several lines may have
+    /// written it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
 }
 
 impl Layout {

@@ -24,7 +24,7 @@ impl ReferenceLocations<'_, '_> {
                 self.text.fault(fault, &pointer, &node.path)
             }
             None => fault.at(Location {
-                file: Some(node.file.clone()),
+                file: Some(node.origin.file.clone()),
                 path: Some(node.path.to_string()),
                 ..Location::default()
             }),

@@ -3,17 +3,19 @@
 //! Locates their faults: in the configuration by line and column, in the output of a template by the template only,
 //! because its author does not see the output.
 
+pub mod lines;
+
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use common::api::error::Location;
 use common::manifests::{self, Object};
-use common::model::{LayoutPath, Output};
+use common::model::{LayoutPath, Origin, Output};
 use common::yaml::{self, Duplicates, Limits, Pointer, TextLocations, YamlError};
 use serde_json::Value;
 
-use super::error::{ExpansionError, Fault, kind};
 use crate::engine::EngineError;
+use crate::expansion::error::{ExpansionError, Fault, kind};
 
 /// A text, for the location of its faults.
 pub struct Text<'a> {
@@ -27,6 +29,8 @@ pub struct Text<'a> {
     places: OnceCell<TextLocations<'a>>,
     /// The location of each object, for a text of Kubernetes objects.
     objects: Vec<Pointer>,
+    /// The line of the template that wrote each resource, for an output, where it is known.
+    lines: Vec<Option<u32>>,
 }
 
 /// The content of a configuration's text.
@@ -54,6 +58,7 @@ impl<'a> Text<'a> {
             content: Some(content),
             places: OnceCell::new(),
             objects: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -64,6 +69,21 @@ impl<'a> Text<'a> {
             content: None,
             places: OnceCell::new(),
             objects: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// With the lines of the template that wrote the resources.
+    pub fn with_lines(self, lines: Vec<Option<u32>>) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Where the resource at the pointer is written, which has this number in its list.
+    pub fn origin(&self, pointer: &str, index: usize) -> Origin {
+        let own = self.place(pointer).and_then(|place| number(place.line));
+        Origin {
+            file: self.file.to_owned(),
+            line: own.or_else(|| self.lines.get(index).copied().flatten()),
         }
     }
 
@@ -230,7 +250,6 @@ impl<'a> Text<'a> {
     }
 
     fn point(&self, place: Option<yaml::Location>) -> Location {
-        let number = |value: usize| u32::try_from(value).ok();
         Location {
             file: Some(self.file.to_owned()),
             line: place.and_then(|place| number(place.line)),
@@ -238,6 +257,10 @@ impl<'a> Text<'a> {
             ..Location::default()
         }
     }
+}
+
+fn number(value: usize) -> Option<u32> {
+    u32::try_from(value).ok()
 }
 
 /// The output of a template as text.
