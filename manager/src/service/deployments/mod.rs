@@ -44,7 +44,13 @@ impl Deployments {
             return Ok(deployments::list(&self.store, &page).await?);
         }
         let wanted = self.wanted(query).await?;
-        let read = async |page| Ok(deployments::page(&self.store, &page).await?);
+        let read = async |page| {
+            let found = match &wanted.part {
+                Some(part) => deployments::search::page(&self.store, part, &page).await?,
+                None => deployments::page(&self.store, &page).await?,
+            };
+            Ok(found)
+        };
         let sees = async |items: &[Deployment]| {
             let visible = visible.deployments(items).await?;
             let both = items.iter().zip(visible);

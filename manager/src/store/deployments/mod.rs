@@ -3,6 +3,7 @@
 //! Only the operation that holds a deployment's lock writes its records.
 
 pub mod clusters;
+pub mod search;
 
 use std::collections::BTreeMap;
 
