@@ -44,7 +44,7 @@ pub struct LayoutNode {
     pub origin: Option<Origin>,
 }
 
-/// The file with a resource: the configuration, or a file of a template.
+/// The file with a resource: the configuration, under the name of its deployment, or a file of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Origin {
     pub file: String,

@@ -18,7 +18,7 @@ fn manifest() -> Manifest {
             {"name": "alone", "type": "ConfigMap"},
         ]},
         "layout": {"resources": [
-            {"name": "shop", "type": "shop:v1", "properties": {"size": 2}, "origin": origin("web.yaml", 2), "resources": [
+            {"name": "shop", "type": "shop:v1", "properties": {"size": 2}, "origin": origin("web", 2), "resources": [
                 {"name": "bare", "type": "empty.jinja"},
                 {"name": "pods", "type": "apps/v1/Deployment", "origin": origin("shop.jinja", 7)},
                 {"name": "web", "type": "Service"},
@@ -49,9 +49,9 @@ fn the_way_to_an_object_has_files_versions_and_inputs() {
     insta::assert_snapshot!(render(&why, now, None), @r"
     revision 3, m-3, update by ana, 5m ago
 
-    NAME     TYPE                WRITTEN IN    VERSION  PATH
-    shop     shop:v1             web.yaml:2    v1.0.2   $.resources[0]
-    └─ pods  apps/v1/Deployment  shop.jinja:7           $.resources[0].resources[1]
+    NAME     TYPE                WRITTEN IN       VERSION  PATH
+    shop     shop:v1             configuration:2  v1.0.2   $.resources[0]
+    └─ pods  apps/v1/Deployment  shop.jinja:7              $.resources[0].resources[1]
 
     Inputs of shop:
       size: 2

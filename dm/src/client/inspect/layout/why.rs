@@ -119,7 +119,7 @@ pub fn render(why: &Why, now: Timestamp, width: Option<usize>) -> String {
             0 => String::new(),
             depth => format!("{}└─ ", "   ".repeat(depth - 1)),
         };
-        let origin = step.origin.as_ref().map(Origin::to_string);
+        let origin = step.origin.clone().map(|origin| place(origin, &step.path));
         table.row([
             &format!("{branch}{}", step.name),
             step.type_name.as_str(),
@@ -135,6 +135,14 @@ pub fn render(why: &Why, now: Timestamp, width: Option<usize>) -> String {
         table.render(width),
         inputs.collect::<String>()
     )
+}
+
+/// The configuration has the name of the deployment, which would not say what it is.
+fn place(mut origin: Origin, path: &LayoutPath) -> String {
+    if path.top().is_some() {
+        origin.file = "configuration".to_owned();
+    }
+    origin.to_string()
 }
 
 /// The inputs of a template, as YAML.
