@@ -233,6 +233,8 @@ impl Stack {
     /// Writes a file for `dm` to read.
     pub fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
         let path = self.folder().join(name);
+        let folder = path.parent().unwrap_or(self.folder());
+        std::fs::create_dir_all(folder)?;
         std::fs::write(&path, content)?;
         Ok(path)
     }

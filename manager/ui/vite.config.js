@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { defineConfig } from "vite";
+import { checked } from "./sizes.js";
 
 const folder = join(import.meta.dirname, "../../target/ui");
 
@@ -17,6 +18,7 @@ function compressed() {
           writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
         }
       }
+      console.log(checked(folder).join("\n"));
     },
   };
 }

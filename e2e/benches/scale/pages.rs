@@ -21,9 +21,10 @@ use super::{CLIENTS, quantiles};
 const PAGES: usize = 200;
 /// Pages of 100 between the places where two clients begin.
 const APART: usize = 10;
-const LISTS: [(&str, &str); 5] = [
+const LISTS: [(&str, &str); 6] = [
     ("to compare with, ", "/healthz"),
     ("a page of 100 of ", "/deployments"),
+    ("a search for the end of a name in ", "/deployments?q=99999"),
     ("the page of all ten of ", "/types"),
     ("a page of 100 of ", "/types/Kind3/instances"),
     ("a page of 100 of ", "/types/all/instances"),
@@ -127,8 +128,9 @@ impl Client {
     }
 
     async fn page(&mut self, list: &str, limit: usize, token: &str) -> Result<&[u8]> {
+        let separator = if list.contains('?') { '&' } else { '?' };
         let request = format!(
-            "GET {list}?limit={limit}&pageToken={token} HTTP/1.1\r\nhost: {}\r\n\r\n",
+            "GET {list}{separator}limit={limit}&pageToken={token} HTTP/1.1\r\nhost: {}\r\n\r\n",
             self.address
         );
         self.stream.write_all(request.as_bytes()).await?;

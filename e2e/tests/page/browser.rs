@@ -32,7 +32,12 @@ const AXE: &str = "
     return serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);";
 
 /// Sizes and themes that a view is looked at in.
-const LOOKS: [(&str, u32, &str); 2] = [("wide", 1280, "light"), ("narrow", 360, "dark")];
+const LOOKS: [(&str, u32, &str); 4] = [
+    ("wide", 1280, "light"),
+    ("dark", 1280, "dark"),
+    ("narrow", 360, "dark"),
+    ("4k", 3840, "light"),
+];
 
 pub struct Browser {
     driver: WebDriver,
@@ -62,12 +67,7 @@ impl Browser {
             base: format!("{manager}/ui/"),
             process,
         };
-        browser
-            .devtools(
-                "Page.addScriptToEvaluateOnNewDocument",
-                json!({"source": WATCH}),
-            )
-            .await?;
+        browser.before_each_document(WATCH).await?;
         browser.resize(1280, "light").await?;
         browser.visit("").await?;
         Ok(browser)
@@ -78,17 +78,42 @@ impl Browser {
         Ok(self.driver.goto(format!("{}{path}", self.base)).await?)
     }
 
+    /// Runs a script in each document from now on, before the document's own.
+    pub async fn before_each_document(&self, script: &str) -> Result<()> {
+        let source = json!({"source": script});
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", source)
+            .await
+    }
+
     async fn devtools(&self, command: &str, parameters: Value) -> Result<()> {
         self.driver.cdp().send_raw(command, parameters).await?;
         Ok(())
     }
 
     async fn resize(&self, width: u32, theme: &str) -> Result<()> {
-        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        let height = if width > 2000 { 2160 } else { 900 };
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", size)
             .await?;
         let theme = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         self.devtools("Emulation.setEmulatedMedia", theme).await
+    }
+
+    /// Opens another tab, and goes on in it.
+    pub async fn new_tab(&self) -> Result<()> {
+        let tab = self.driver.new_tab().await?;
+        Ok(self.driver.switch_to_window(tab).await?)
+    }
+
+    /// What a script returns in each tab.
+    pub async fn in_each_tab(&self, script: &str) -> Result<Vec<Value>> {
+        let mut answers = Vec::new();
+        for tab in self.driver.windows().await? {
+            self.driver.switch_to_window(tab).await?;
+            answers.push(self.run(script).await?);
+        }
+        Ok(answers)
     }
 
     /// Runs a script in the page.
@@ -202,7 +227,7 @@ impl Drop for Browser {
 }
 
 /// Where pictures of views are kept.
-fn pictures() -> Result<PathBuf> {
+pub fn pictures() -> Result<PathBuf> {
     let folder = checkout().join("target/pictures");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)

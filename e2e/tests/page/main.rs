@@ -4,6 +4,8 @@
 
 mod browser;
 mod changes;
+mod every_view;
+mod figures;
 mod forms;
 mod hostile;
 mod issuer;

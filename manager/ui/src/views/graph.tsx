@@ -106,7 +106,7 @@ interface DrawingProperties {
 
 function Drawing({ deployment, graph, marks, shown }: DrawingProperties) {
   const edges = useMemo(() => between(shown, graph.edges), [graph, shown.join()]);
-  const at = useMemo(() => places(shown.length, edges), [edges, shown.length]);
+  const at = useMemo(() => measured(() => places(shown.length, edges)), [edges, shown.length]);
   const x = (index: number) => (at[index]?.column ?? 0) * (WIDE + GAP) + 4;
   const y = (index: number) => (at[index]?.row ?? 0) * (HIGH + 10) + 4;
   const width = Math.max(...at.map(({ column }) => column + 1)) * (WIDE + GAP) - GAP + 8;
@@ -123,6 +123,14 @@ function Drawing({ deployment, graph, marks, shown }: DrawingProperties) {
       </svg>
     </div>
   );
+}
+
+/** Notes how long the layout takes, for the tools of browsers and for tests. */
+function measured<T>(work: () => T): T {
+  const start = performance.now();
+  const done = work();
+  performance.measure("graph-layout", { start });
+  return done;
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {
