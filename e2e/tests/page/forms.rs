@@ -1,9 +1,9 @@
 //! Deploys and updates by forms.
 
 use anyhow::{Result, ensure};
-use e2e::Stack;
+use e2e::{Stack, until};
 
-use crate::browser::Browser;
+use crate::browser::{Browser, PATIENCE};
 
 #[tokio::test]
 async fn a_template_is_found_deployed_and_updated_by_its_form() -> Result<()> {
@@ -28,14 +28,10 @@ async fn a_template_is_found_deployed_and_updated_by_its_form() -> Result<()> {
     browser.shows("The configuration is valid.").await?;
     browser.click("button", "YAML").await?;
     let yaml = "return document.querySelector('.editor')?.shadowRoot?.textContent.includes('replicas: 2') ?? false";
-    e2e::until(
-        "the YAML beside the form",
-        crate::browser::PATIENCE,
-        || async {
-            ensure!(browser.run(yaml).await? == true);
-            Ok(())
-        },
-    )
+    until("the YAML beside the form", PATIENCE, || async {
+        ensure!(browser.run(yaml).await? == true);
+        Ok(())
+    })
     .await?;
     browser.examine("form").await?;
     browser.click("button", "Preview").await?;
@@ -55,5 +51,74 @@ async fn a_template_is_found_deployed_and_updated_by_its_form() -> Result<()> {
     browser.shows("update web").await?;
     browser.shows("● done").await?;
     assert_eq!(stack.ready_pods()?, 3);
+    browser.close().await
+}
+
+const SECRET: &str = "firstPa55phrase";
+const TEMPLATE: &str = "resources:
+- name: {{ env.deployment }}-key
+  type: Secret
+  properties: {stringData: {password: {{ properties.password }}, size: '{{ properties.size }}'}}
+";
+const SCHEMA: &str = "properties:
+  password: {type: string, writeOnly: true, pattern: '^[a-zA-Z0-9]+$'}
+  size: {type: integer, default: 1}
+required: [password]
+";
+
+/// The data of the only Secret.
+fn data(stack: &Stack) -> Result<(String, String)> {
+    let secrets = stack.cluster.objects(&stack.namespace, "secrets")?;
+    let of = |key: &str| {
+        secrets[0]["data"][key]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    Ok((of("password"), of("size")))
+}
+
+#[tokio::test]
+async fn a_secret_that_is_not_touched_keeps_its_value_and_another_replaces_it() -> Result<()> {
+    let stack = Stack::telling_all().await?;
+    stack.write("shop/app/v1.0.0/app.jinja", TEMPLATE)?;
+    stack.write("shop/app/v1.0.0/app.jinja.schema", SCHEMA)?;
+    let shop = stack.folder().join("shop").display().to_string();
+    let create = ["createregistry", "shop", &shop, "--type", "directory"];
+    stack.dm.ok(&create).await?;
+    let properties = format!("password={SECRET}");
+    let app = ["shop/app:v1.0.0", "--name", "app", "--set", &properties];
+    stack.deploy(&app).await?;
+    let (password, _) = data(&stack)?;
+    let browser = Browser::open(&stack.manager.url()).await?;
+    let commit = async || -> Result<()> {
+        browser.shows("The configuration is valid.").await?;
+        browser.click("button", "Preview").await?;
+        browser.click("button", "Commit…").await?;
+        browser.click("form button", "Commit").await?;
+        browser.shows("update app").await?;
+        browser.shows("● done").await
+    };
+
+    browser.visit("deployments/app/update?yaml=1").await?;
+    let mask = "return document.querySelector('.editor')?.shadowRoot?.textContent.includes('password: (redacted)') ?? false";
+    until("the mask in the YAML", PATIENCE, || async {
+        ensure!(browser.run(mask).await? == true);
+        Ok(())
+    })
+    .await?;
+    browser.fill("[id='field-size']", "2").await?;
+    browser.examine("update").await?;
+    commit().await?;
+    // 2, in Base64.
+    assert_eq!(data(&stack)?, (password.clone(), "Mg==".to_owned()));
+
+    browser.visit("deployments/app/update").await?;
+    browser.fill("[id='field-password']", "wr#ng").await?;
+    browser.shows("does not match").await?;
+    browser.fill("[id='field-password']", "second").await?;
+    commit().await?;
+    let (second, size) = data(&stack)?;
+    ensure!(second != password && size == "Mg==", "{second} {size}");
     browser.close().await
 }

@@ -2,6 +2,9 @@
 import { type Document, isScalar, parse as parseValue, parseDocument, stringify } from "yaml";
 import { type Path, at, isMap } from "./schema.ts";
 
+/** Stands for a secret that the manager does not show. Sent back unchanged, the secret stays. */
+export const REDACTED = "(redacted)";
+
 /** Stands in the text for a secret that is written in the form. */
 export const KEPT = "(kept in the form)";
 

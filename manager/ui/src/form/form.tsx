@@ -1,7 +1,7 @@
 // A form of the fields of a schema. Each change goes with its path to the owner of the form, which writes it down.
 import { useState } from "preact/hooks";
 import { plain, shown } from "../parts/text.ts";
-import { parsed, printed } from "./document.ts";
+import { REDACTED, parsed, printed } from "./document.ts";
 import { type Field, type Path, initial, isMap } from "./schema.ts";
 
 export type Write = (path: Path, value: unknown, isSecret: boolean) => void;
@@ -172,13 +172,30 @@ function Choice({ own, field, fallback, set }: Part) {
 function Text({ own, field, fallback, set }: Part) {
   const value = typeof field.value === "string" ? field.value : "";
   const empty = (text: string) => (text === "" && !field.required ? undefined : text);
-  if (field.secret) {
-    return <input {...own} type="password" autocomplete="new-password" value={value} placeholder={fallback} onInput={({ currentTarget }) => set(empty(currentTarget.value))} />;
-  }
+  if (field.secret) return <Secret own={own} field={field} fallback={fallback} set={set} empty={empty} />;
   if (value.includes("\n")) {
     return <textarea {...own} rows={6} value={value} spellcheck={false} onInput={({ currentTarget }) => set(empty(currentTarget.value))} />;
   }
   return <input {...own} type="text" autocomplete="off" spellcheck={false} value={value} placeholder={fallback} onInput={({ currentTarget }) => set(empty(currentTarget.value))} />;
+}
+
+/** A secret that is there already is not shown. It stays unless somebody writes another. */
+function Secret({ own, field, fallback, set, empty }: Part & { empty: (text: string) => string | undefined }) {
+  const [isThere, setThere] = useState(false);
+  const isMasked = field.value === REDACTED;
+  if (isMasked && !isThere) setThere(true);
+  const value = isMasked || typeof field.value !== "string" ? "" : field.value;
+  const write = (text: string) => set(text === "" && isThere ? REDACTED : empty(text));
+  return (
+    <input
+      {...own}
+      type="password"
+      autocomplete="new-password"
+      value={value}
+      placeholder={isThere ? "stays as it is" : fallback}
+      onInput={({ currentTarget }) => write(currentTarget.value)}
+    />
+  );
 }
 
 /** A part that no control shows, as YAML. It is written down when it can be read. */

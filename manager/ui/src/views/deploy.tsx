@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Failure, get, path, send } from "../api/client.ts";
 import type { Deployment, ErrorBody, TemplateDescription } from "../api/types.ts";
-import { KEPT, configuration, read, revealed, written } from "../form/document.ts";
+import { KEPT, REDACTED, configuration, read, revealed, written } from "../form/document.ts";
 import { type Sorted, sorted } from "../form/faults.ts";
 import { Fields } from "../form/form.tsx";
 import { type Path, type Schema, at, fields, isMap } from "../form/schema.ts";
@@ -61,6 +61,7 @@ function New({ template, about }: { template: string; about: TemplateDescription
       </label>
     </div>
   );
+  const check = (content: string, signal: AbortSignal) => expanded(body(content), signal);
   const submit = async (content: string, preview: boolean) => {
     const options = preview ? { query: { preview } } : { headers: { prefer: "respond-async" } };
     const answer = await send("POST", "/deployments", { ...options, body: body(content) });
@@ -68,13 +69,22 @@ function New({ template, about }: { template: string; about: TemplateDescription
     const { id } = (await answer.json()) as { id: string };
     go(operationAddress(name, id));
   };
-  return <Both text={text} setText={setText} schema={schemaOf(about)} head={head} name={name} namespace={namespace} submit={submit} verb="Deploy" />;
+  return <Both text={text} setText={setText} schema={schemaOf(about)} head={head} name={name} question={`${name} ${namespace}`} check={check} submit={submit} verb="Deploy" />;
 }
 
 /** The update of an existing deployment: the configuration of its latest manifest, with secrets that are not shown. */
 export function UpdateForm({ deployment, content, about }: { deployment: Deployment; content: string; about: TemplateDescription | undefined }) {
   const [text, setText] = useState(content);
   const { name, namespace } = deployment;
+  const check = async (whole: string, signal: AbortSignal) => {
+    if (whole === content) return NOTHING;
+    const { update } = await import("../form/update.ts");
+    const body = update(content, whole);
+    if ("content" in body) return expanded({ name, namespace, content: whole }, signal);
+    // Only the manager knows the secrets that are not shown. Its lines are not those of this text.
+    const checked = await refusal(send("POST", path`/deployments/${name}/diff`, { body, signal }));
+    return checked && { ...checked, lines: [] };
+  };
   const submit = async (whole: string, preview: boolean) => {
     const { update } = await import("../form/update.ts");
     const body = update(content, whole);
@@ -84,7 +94,7 @@ export function UpdateForm({ deployment, content, about }: { deployment: Deploym
     const { id } = (await answer.json()) as { id: string };
     go(operationAddress(name, id));
   };
-  return <Both text={text} setText={setText} schema={schemaOf(about)} head={null} name={name} namespace={namespace} submit={submit} verb="Update" />;
+  return <Both text={text} setText={setText} schema={schemaOf(about)} head={null} name={name} question={deployment.fingerprint} check={check} submit={submit} verb="Update" />;
 }
 
 function schemaOf(about: TemplateDescription | undefined): Schema | undefined {
@@ -97,24 +107,27 @@ interface BothProperties {
   schema: Schema | undefined;
   head: preact.ComponentChildren;
   name: string;
-  namespace: string;
+  /** What the server's verdict depends on beside the text. */
+  question: string;
+  /** What the server says of the configuration. Undefined if it cannot say anything now. */
+  check: (content: string, signal: AbortSignal) => Promise<Sorted | undefined>;
   submit: (content: string, preview: boolean) => Promise<void>;
   verb: string;
 }
 
-function Both({ text, setText, schema, head, name, namespace, submit, verb }: BothProperties) {
+function Both({ text, setText, schema, head, name, question, check, submit, verb }: BothProperties) {
   const [secrets, setSecrets] = useState<ReadonlyMap<string, string>>(new Map());
   const [refusal, setRefusal] = useState<ErrorBody>();
   const [isBusy, setBusy] = useState(false);
   const parsed = useMemo(() => read(text), [text]);
   const isOne = isMap(parsed.value) && Array.isArray(parsed.value["resources"]) && parsed.value["resources"].length === 1;
-  const checked = useChecked(parsed.problems.length === 0 ? revealed(text, secrets) : "", name, namespace);
+  const checked = useChecked(parsed.problems.length === 0 ? revealed(text, secrets) : "", question, check);
   const found = useMemo(() => (refusal ? sorted(refusal) : (checked ?? NOTHING)), [refusal, checked]);
   const hasForm = schema !== undefined && isOne;
   const withYaml = parameter("yaml") !== "" || !hasForm;
   const write = (place: Path, value: unknown, isSecret: boolean) => {
     const whole = [...PROPERTIES, ...place];
-    const isKept = isSecret && typeof value === "string";
+    const isKept = isSecret && typeof value === "string" && value !== REDACTED;
     if (isSecret) setSecrets((before) => withSecret(before, whole, isKept ? value : undefined));
     setRefusal(undefined);
     setText(written(text, whole, isKept ? KEPT : value));
@@ -214,24 +227,32 @@ function revealedProperties(value: unknown, secrets: ReadonlyMap<string, string>
   return properties;
 }
 
+/** The server's verdict on a configuration that stands for itself. */
+function expanded(body: { name: string; content: string; namespace?: string }, signal: AbortSignal): Promise<Sorted | undefined> {
+  return refusal(send("POST", "/expand", { body: { ...body, name: body.name === "" ? "unnamed" : body.name }, signal }));
+}
+
+function refusal(answer: Promise<unknown>): Promise<Sorted | undefined> {
+  return answer.then(
+    () => NOTHING,
+    (error: unknown) => (error instanceof Failure && !error.isTemporary ? sorted(error.body) : undefined),
+  );
+}
+
 /** What the server says of the configuration after a pause in typing. Undefined before its first answer. */
-function useChecked(content: string, name: string, namespace: string): Sorted | undefined {
+function useChecked(content: string, question: string, check: BothProperties["check"]): Sorted | undefined {
   const [outcome, setOutcome] = useState<Sorted>();
   useEffect(() => {
     const stop = new AbortController();
-    const check = async () => {
-      const body = { name: name === "" ? "unnamed" : name, content, ...(namespace !== "" && { namespace }) };
-      const checked = await send("POST", "/expand", { body, signal: stop.signal }).then(
-        () => NOTHING,
-        (error: unknown) => (error instanceof Failure && !error.isTemporary ? sorted(error.body) : undefined),
-      );
+    const ask = async () => {
+      const checked = await check(content, stop.signal);
       if (!stop.signal.aborted) setOutcome(checked);
     };
-    const timer = content === "" ? undefined : setTimeout(() => void check(), PAUSE_MS);
+    const timer = content === "" ? undefined : setTimeout(() => void ask(), PAUSE_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [content, name, namespace]);
+  }, [content, question]);
   return outcome;
 }
