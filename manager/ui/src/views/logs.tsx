@@ -53,7 +53,7 @@ export function Logs({ deployment, resource, container }: Properties) {
           Read again
         </button>
         <span class="quiet" role="status">
-          {seen.isOver ? `${seen.lines.length} lines` : follow ? "● live" : "Loading…"}
+          {seen.isOver ? `${seen.lines.length} ${seen.lines.length === 1 ? "line" : "lines"}` : follow ? "● live" : "Loading…"}
         </span>
       </div>
       {seen.error && (
