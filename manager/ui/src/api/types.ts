@@ -17,6 +17,7 @@ export type ManifestSummary = Schemas["ManifestSummary"];
 export type Operation = Schemas["Operation"];
 export type OperationRefusal = Schemas["OperationRefusal"];
 export type OperationReport = Schemas["OperationReport"];
+export type Origin = Schemas["Origin"];
 export type Permission = Schemas["Permission"];
 export type RegistrySummary = Schemas["RegistrySummary"];
 export type TemplateDescription = Schemas["TemplateDescription"];

@@ -1,7 +1,7 @@
 // The keys of the page. Single letters can be turned off (WCAG 2.1.4), and none of them changes anything.
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { go, instancesAddress, templatesAddress } from "../router.ts";
+import { changesAddress, eventsAddress, go, instancesAddress, templatesAddress, view } from "../router.ts";
 
 const OFF = "dm-keys-off";
 const areOff = signal(localStorage.getItem(OFF) !== null);
@@ -13,6 +13,9 @@ const KEYS: [string, string][] = [
   ["g t", "goes to the templates"],
   ["g i", "goes to the instances"],
   ["j k", "goes to the next and to the one before in a list"],
+  ["e d", "goes to the events and logs, or to the changes of the deployment"],
+  ["w", "goes to why the selected resource is there"],
+  ["n N", "in the tree: goes to the next that is not ready, or to the one before"],
   ["Esc", "closes what is open"],
 ];
 
@@ -21,6 +24,9 @@ const PLACES: Record<string, () => string> = {
   t: () => templatesAddress(),
   i: () => instancesAddress(""),
 };
+
+/** The views of the deployment that is shown. */
+const PARTS: Record<string, (deployment: string) => string> = { e: eventsAddress, d: changesAddress };
 
 let isGoing = false;
 
@@ -34,6 +40,10 @@ export function press(event: KeyboardEvent, help: (isOpen: boolean) => void): vo
   isGoing = event.key === "g";
   const place = wasGoing ? PLACES[event.key] : undefined;
   if (place) return go(place());
+  const shown = view(location.pathname);
+  const part = PARTS[event.key];
+  if (part && "deployment" in shown) return go(part(shown.deployment));
+  if (event.key === "w") return document.getElementById("why")?.focus();
   if (event.key === "?") return help(true);
   if (event.key === "j" || event.key === "k") return step(event.key === "j" ? 1 : -1);
   if (event.key !== "/") return;

@@ -1,15 +1,15 @@
-// Says which service is away: /readyz names each dependency that is down.
+// Says which service is unavailable: /readyz names each dependency that is down.
 import { useLoaded } from "../loaded.ts";
 import { plain } from "./text.ts";
 
 const EVERY_MS = 15_000;
 
 export function Services() {
-  const { value: away = [] } = useLoaded("services", lost, EVERY_MS);
-  if (away.length === 0) return null;
+  const { value: missing = [] } = useLoaded("services", lost, EVERY_MS);
+  if (missing.length === 0) return null;
   return (
     <p class="notice warning banner" role="status">
-      Away: {plain(away.join(", "))}. What is shown may be old. The page tries again by itself.
+      Unavailable: {plain(missing.join(", "))}. What is shown may be old. The page tries again by itself.
     </p>
   );
 }

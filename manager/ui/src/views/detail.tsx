@@ -2,13 +2,13 @@
 import { get, path } from "../api/client.ts";
 import type { Graph, Layout, LiveResource, Manifest } from "../api/types.ts";
 import { useLoaded } from "../loaded.ts";
-import { Ago } from "../parts/ago.tsx";
 import { Failed } from "../parts/failed.tsx";
 import { State } from "../parts/state.tsx";
 import { plain, shown } from "../parts/text.ts";
 import { objectMark } from "../parts/tone.ts";
 import { change, parameter } from "../router.ts";
 import { type TreeNode, flatten } from "./tree.ts";
+import { Why } from "./why.tsx";
 
 interface Properties {
   deployment: string;
@@ -112,31 +112,6 @@ function Waits({ graph, leaf }: { graph: Graph | undefined; leaf: number }) {
           </li>
         ))}
       </ul>
-    </>
-  );
-}
-
-/** The way from the configuration to the node, with the version and the place of each template. */
-function Why({ manifest, above, node }: { manifest: Manifest; above: TreeNode[]; node: TreeNode }) {
-  const types = new Map((manifest.resolvedTypes ?? []).map((found) => [found.type, found]));
-  return (
-    <>
-      <h4>Why it is here</h4>
-      <ol>
-        <li>
-          Manifest {plain(manifest.name)}, <Ago at={manifest.createdAt} />
-        </li>
-        {[...above, node].map(({ path: place, node: { name, type, source } }) => {
-          const resolved = types.get(type);
-          return (
-            <li key={place}>
-              {plain(name)} <span class="quiet">{plain(type)}</span>
-              {source && <div class="quiet lines">{plain(source)}</div>}
-              {resolved && <div class="quiet lines">{plain(`${resolved.version ?? ""} ${resolved.url}`.trim())}</div>}
-            </li>
-          );
-        })}
-      </ol>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import type { Mark, Tone } from "../parts/tone.ts";
 import { change, parameter } from "../router.ts";
-import { type TreeNode, flatten, isOpen, rows, spread } from "./tree.ts";
+import { type TreeNode, flatten, isOpen, isTrouble, rows, spread } from "./tree.ts";
 
 const ROW_PX = 32;
 /** Rows beyond the visible ones, so that scrolling shows no gap. */
@@ -75,7 +75,7 @@ function Rows({ nodes, tones, shown, marks, toggled, toggle }: RowsProperties) {
   const drawn = shown.slice(first, first + Math.ceil(height / ROW_PX) + 2 * SPARE);
   const select = (row: number) => change({ at: nodes[shown[row] ?? -1]?.path ?? "" });
   const press = (event: KeyboardEvent) => {
-    const step = { nodes, shown, at, open: (index: number) => isOpen(nodes, tones, index, toggled) };
+    const step = { nodes, tones, shown, at, open: (index: number) => isOpen(nodes, tones, index, toggled) };
     if (key(event.key, step, select, toggle)) event.preventDefault();
   };
   return (
@@ -85,7 +85,7 @@ function Rows({ nodes, tones, shown, marks, toggled, toggle }: RowsProperties) {
       role="tree"
       aria-label="Templates and resources"
       tabIndex={0}
-      aria-activedescendant={`row-${shown[at]}`}
+      aria-activedescendant={at >= first && at < first + drawn.length ? `row-${shown[at]}` : undefined}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onKeyDown={press}
     >
@@ -164,20 +164,26 @@ function reveal(box: HTMLElement | null, row: number): void {
 
 interface Step {
   nodes: TreeNode[];
+  tones: Tone[];
   shown: number[];
   at: number;
   open: (index: number) => boolean;
 }
 
 /** The keys of a tree, as the ARIA practices have them. Returns whether the key was one. */
-function key(name: string, { nodes, shown, at, open }: Step, select: (row: number) => void, toggle: RowsProperties["toggle"]): boolean {
+function key(name: string, { nodes, tones, shown, at, open }: Step, select: (row: number) => void, toggle: RowsProperties["toggle"]): boolean {
   const index = shown[at] ?? -1;
   const node = nodes[index];
   if (!node) return false;
   const isTemplate = node.leaf < 0;
   const into = () => (isTemplate && !open(index) ? toggle([node.path], true) : select(Math.min(at + 1, shown.length - 1)));
   const out = () => (isTemplate && open(index) ? toggle([node.path], false) : select(Math.max(0, shown.indexOf(node.parent))));
+  const isBad = (row: number) => isTrouble(tones[shown[row] ?? -1] ?? "unknown");
+  const all = [...shown.keys()];
+  const next = (row: number | undefined) => select(row ?? at);
   const moves: Record<string, () => void> = {
+    n: () => next(all.find((row) => row > at && isBad(row))),
+    N: () => next(all.reverse().find((row) => row < at && isBad(row))),
     ArrowDown: () => select(Math.min(at + 1, shown.length - 1)),
     ArrowUp: () => select(Math.max(at - 1, 0)),
     Home: () => select(0),

@@ -1,9 +1,10 @@
 // An operation, live: its progress and each resource as it changes.
-import { useEffect, useState } from "preact/hooks";
-import { Failure, path, send } from "../api/client.ts";
+import { useEffect, useId, useState } from "preact/hooks";
+import { Failure, get, path, send } from "../api/client.ts";
 import type { OperationEvent } from "../api/events.ts";
 import { watchOperations } from "../api/shared.ts";
-import type { Operation, ResourceReport } from "../api/types.ts";
+import type { Deployment, Operation, ResourceReport } from "../api/types.ts";
+import { useLoaded } from "../loaded.ts";
 import { Ago, duration } from "../parts/ago.tsx";
 import { ErrorText, Failed } from "../parts/failed.tsx";
 import { Heading } from "../parts/heading.tsx";
@@ -105,8 +106,8 @@ function Parts({ operation, reports, isLive }: { operation: Operation; reports: 
             {plain(progress.step) || "waiting"} {progress.total > 0 && `${progress.done} of ${progress.total}`}
             <progress value={progress.done} max={Math.max(progress.total, 1)} />
           </label>
-          {progress.waitingFor && <p class="notice warning">Waits for {plain(progress.waitingFor)}, which is away.</p>}
-          <Stop id={operation.id} />
+          {progress.waitingFor && <p class="notice warning">Waits for {plain(progress.waitingFor)}, which is unavailable.</p>}
+          <Stop operation={operation} />
         </div>
       )}
       {isDone && !error && operation.type === "PREVIEW" && (
@@ -130,8 +131,11 @@ function Parts({ operation, reports, isLive }: { operation: Operation; reports: 
 }
 
 /** Stops the operation after a second click. */
-function Stop({ id }: { id: string }) {
+function Stop({ operation: { id, deployment } }: { operation: Operation }) {
   const [asked, setAsked] = useState(false);
+  const { value } = useLoaded<Deployment>(`rights ${deployment}`, (signal) => get(path`/deployments/${deployment}`, {}, signal));
+  const may = value?.may.update;
+  const hint = useId();
   const [failure, setFailure] = useState<Failure>();
   const stop = async () => {
     try {
@@ -144,9 +148,14 @@ function Stop({ id }: { id: string }) {
   if (failure) return <Failed failure={failure} reload={() => void stop()} stale={false} />;
   if (!asked) {
     return (
-      <button type="button" onClick={() => setAsked(true)}>
-        Stop…
-      </button>
+      <>
+        <button type="button" disabled={may?.allowed === false} aria-describedby={hint} onClick={() => setAsked(true)}>
+          Stop…
+        </button>{" "}
+        <span class="quiet" id={hint}>
+          {plain(may?.reason ?? "")}
+        </span>
+      </>
     );
   }
   return (
