@@ -34,6 +34,6 @@ pub fn layout(of: &mut SchemaGenerator) -> Description {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is wanted")]
 enum LayoutAnswer {
-    Node(common::model::LayoutNode),
+    Node(Box<common::model::LayoutNode>),
     ClusterScoped(common::model::Layout),
 }
