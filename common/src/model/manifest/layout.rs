@@ -47,6 +47,7 @@ pub struct LayoutNode {
 /// The file with a resource: the configuration, under the name of its deployment, or a file of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Origin {
+    /// Its path as the configuration or the registry names it.
     pub file: String,
     /// The line where the resource begins, from 1. Absent where a program makes the resource, or where several lines may have
     /// written it.
