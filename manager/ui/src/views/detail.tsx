@@ -21,7 +21,7 @@ interface Properties {
 
 export function Detail(properties: Properties) {
   const at = parameter("at");
-  const nodes = flatten(properties.layout);
+  const nodes = flatten(properties.layout, properties.graph?.nodes);
   const node = nodes.find((each) => each.path === at);
   if (!node) return null;
   return <Selected {...properties} node={node} above={chain(nodes, node)} />;

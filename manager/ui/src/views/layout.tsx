@@ -1,6 +1,6 @@
 // The layout tree with the live state of each object. Only the rows in view are in the document.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Layout } from "../api/types.ts";
+import type { Graph, Layout } from "../api/types.ts";
 import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import type { Mark, Tone } from "../parts/tone.ts";
@@ -14,12 +14,13 @@ const UNKNOWN: Mark = { tone: "unknown", word: "not known yet" };
 
 interface Properties {
   layout: Layout;
+  objects: Graph["nodes"] | undefined;
   /** The state of each resource that is no template. */
   marks: (Mark | undefined)[];
 }
 
-export function LayoutTree({ layout, marks }: Properties) {
-  const nodes = useMemo(() => flatten(layout), [layout]);
+export function LayoutTree({ layout, objects, marks }: Properties) {
+  const nodes = useMemo(() => flatten(layout, objects), [layout, objects]);
   const tones = useMemo(() => spread(nodes, (leaf) => marks[leaf]?.tone ?? "unknown"), [nodes, marks]);
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const filter = parameter("f");

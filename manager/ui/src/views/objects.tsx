@@ -53,7 +53,7 @@ export function Objects({ deployment }: { deployment: Deployment }) {
       </p>
       {layout.value ? (
         <div class="beside">
-          <LayoutTree layout={layout.value} marks={marks} />
+          <LayoutTree layout={layout.value} objects={graph.value?.nodes} marks={marks} />
           <Detail deployment={name} manifest={manifest} layout={layout.value} graph={graph.value} live={joined} />
         </div>
       ) : (

@@ -29,6 +29,12 @@ test("every node has the path that the API gives it, and leaves have the order o
   ]);
 });
 
+test("a template that made nothing is no object, and the objects after it keep their places", () => {
+  const objects = ["b", "c"].map((name) => ({ name, type: "Service", object: { apiVersion: "v1", kind: "Service", name } }));
+  const leaves = flatten(layout, objects).map(({ node, leaf: number }) => [node.name, number]);
+  expect(leaves).toEqual([["web", -1], ["a", -1], ["inner", -1], ["b", 0], ["c", 1]]);
+});
+
 test("a template has the worst tone of all below it", () => {
   const nodes = flatten(layout);
   const tones = spread(nodes, (index) => (["good", "bad", "busy"] as const)[index] ?? "unknown");

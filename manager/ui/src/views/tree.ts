@@ -1,5 +1,5 @@
 // The layout as rows: pure, so that 5,000 resources cost a few milliseconds.
-import type { Layout, LayoutNode } from "../api/types.ts";
+import type { Graph, Layout, LayoutNode } from "../api/types.ts";
 import { TONES, type Tone } from "../parts/tone.ts";
 
 export interface TreeNode {
@@ -15,14 +15,15 @@ export interface TreeNode {
   parent: number;
   /** The index after its last descendant. */
   end: number;
-  /** Its number among the resources that are no templates, or -1. The graph has the same order. */
+  /** Its number among the resources that become objects, or -1. The graph has the same order. */
   leaf: number;
 }
 
-/** All nodes, parents before children. */
-export function flatten(layout: Layout): TreeNode[] {
+/** All nodes, parents before children. The objects of the graph show which nodes without children are templates that made nothing. */
+export function flatten(layout: Layout, objects?: Graph["nodes"]): TreeNode[] {
   const found: TreeNode[] = [];
   let leaves = 0;
+  const isObject = ({ name, type }: LayoutNode) => !objects || (objects[leaves]?.name === name && objects[leaves]?.type === type);
   const add = (nodes: LayoutNode[], path: string, parent: number, level: number) => {
     nodes.forEach((node, index) => {
       const children = node.resources ?? undefined;
@@ -34,7 +35,7 @@ export function flatten(layout: Layout): TreeNode[] {
         siblings: nodes.length,
         parent,
         end: 0,
-        leaf: children ? -1 : leaves++,
+        leaf: !children && isObject(node) ? leaves++ : -1,
       };
       const at = found.push(own) - 1;
       if (children) add(children, own.path, at, level + 1);
