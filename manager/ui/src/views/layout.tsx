@@ -5,7 +5,7 @@ import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import type { Mark, Tone } from "../parts/tone.ts";
 import { change, parameter } from "../router.ts";
-import { type TreeNode, flatten, isOpen, isTrouble, rows, spread } from "./tree.ts";
+import { type Toggled, type TreeNode, flatten, isOpen, isTrouble, rows, spread, toggledOf, written } from "./tree.ts";
 
 const ROW_PX = 32;
 /** Rows beyond the visible ones, so that scrolling shows no gap. */
@@ -22,13 +22,12 @@ interface Properties {
 export function LayoutTree({ layout, objects, marks }: Properties) {
   const nodes = useMemo(() => flatten(layout, objects), [layout, objects]);
   const tones = useMemo(() => spread(nodes, (leaf) => marks[leaf]?.tone ?? "unknown"), [nodes, marks]);
-  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const open = parameter("open");
+  const toggled = useMemo(() => toggledOf(open), [open]);
   const filter = parameter("f");
   const trouble = parameter("trouble") !== "";
   const shown = useMemo(() => rows(nodes, tones, { toggled, filter, trouble }), [nodes, tones, toggled, filter, trouble]);
-  const toggle = (paths: string[], open: boolean) =>
-    setToggled((before) => new Map([...before, ...paths.map((path): [string, boolean] => [path, open])]));
-  const templates = () => nodes.filter((node) => node.leaf < 0).map((node) => node.path);
+  const toggle = (path: string, isOpen: boolean) => change({ open: written({ ...toggled, own: new Map([...toggled.own, [path, isOpen]]) }) });
   return (
     <section aria-label="Layout">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -40,10 +39,10 @@ export function LayoutTree({ layout, objects, marks }: Properties) {
           <input type="checkbox" checked={trouble} onChange={(event) => change({ trouble: event.currentTarget.checked ? "1" : "" })} />
           Only what is not ready
         </label>
-        <button type="button" onClick={() => toggle(templates(), true)}>
+        <button type="button" onClick={() => change({ open: "all" })}>
           Open all
         </button>
-        <button type="button" onClick={() => toggle(templates(), false)}>
+        <button type="button" onClick={() => change({ open: "none" })}>
           Close all
         </button>
         <span class="quiet">
@@ -60,8 +59,8 @@ interface RowsProperties {
   tones: Tone[];
   shown: number[];
   marks: (Mark | undefined)[];
-  toggled: ReadonlyMap<string, boolean>;
-  toggle: (paths: string[], open: boolean) => void;
+  toggled: Toggled;
+  toggle: (path: string, isOpen: boolean) => void;
 }
 
 function Rows({ nodes, tones, shown, marks, toggled, toggle }: RowsProperties) {
@@ -123,14 +122,14 @@ interface RowProperties {
   mark: Mark;
   selected: boolean;
   select: () => void;
-  toggle: (paths: string[], open: boolean) => void;
+  toggle: (path: string, isOpen: boolean) => void;
 }
 
 function Row({ index, node, top, open, mark, selected, select, toggle }: RowProperties) {
   const isTemplate = node.leaf < 0;
   const turn = (event: MouseEvent) => {
     event.stopPropagation();
-    toggle([node.path], !open);
+    toggle(node.path, !open);
   };
   return (
     <div
@@ -177,8 +176,8 @@ function key(name: string, { nodes, tones, shown, at, open }: Step, select: (row
   const node = nodes[index];
   if (!node) return false;
   const isTemplate = node.leaf < 0;
-  const into = () => (isTemplate && !open(index) ? toggle([node.path], true) : select(Math.min(at + 1, shown.length - 1)));
-  const out = () => (isTemplate && open(index) ? toggle([node.path], false) : select(Math.max(0, shown.indexOf(node.parent))));
+  const into = () => (isTemplate && !open(index) ? toggle(node.path, true) : select(Math.min(at + 1, shown.length - 1)));
+  const out = () => (isTemplate && open(index) ? toggle(node.path, false) : select(Math.max(0, shown.indexOf(node.parent))));
   const isBad = (row: number) => isTrouble(tones[shown[row] ?? -1] ?? "unknown");
   const all = [...shown.keys()];
   const next = (row: number | undefined) => select(row ?? at);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Layout } from "../api/types.ts";
 import type { Tone } from "../parts/tone.ts";
-import { flatten, rows, spread } from "./tree.ts";
+import { type Toggled, flatten, rows, spread, toggledOf, written } from "./tree.ts";
 
 const leaf = (name: string) => ({ name, type: "Service" });
 const layout: Layout = {
@@ -10,7 +10,7 @@ const layout: Layout = {
     leaf("c"),
   ],
 };
-const closed = { toggled: new Map<string, boolean>(), filter: "", trouble: false };
+const closed = { toggled: { own: new Map() } as Toggled, filter: "", trouble: false };
 
 function names(tones: Tone[], choice: Partial<typeof closed>): string[] {
   const nodes = flatten(layout);
@@ -43,7 +43,7 @@ test("a template has the worst tone of all below it", () => {
 
 test("a closed template hides all below it", () => {
   expect(names([], {})).toEqual(["web", "a", "inner", "b", "c"]);
-  expect(names([], { toggled: new Map([["$.resources[0]", false]]) })).toEqual(["web", "c"]);
+  expect(names([], { toggled: toggledOf("-0") })).toEqual(["web", "c"]);
 });
 
 test("a filter shows what fits, with the templates above it", () => {
@@ -60,4 +60,11 @@ test("5,000 resources are rows within a frame or two", () => {
   const shown = rows(nodes, tones, closed);
   // Only the branch with trouble is open at first.
   expect(shown).toHaveLength(150);
+});
+
+test("the address says what is open, and reads back the same", () => {
+  for (const text of ["", "all", "none,0.1", "-0,0.1.2"]) expect(written(toggledOf(text))).toBe(text);
+  expect(toggledOf("all,x,-,0..1,none!")).toEqual({ all: true, own: new Map() });
+  expect(names([], { toggled: toggledOf("none") })).toEqual(["web", "c"]);
+  expect(names([], { toggled: toggledOf("none,0") })).toEqual(["web", "a", "inner", "c"]);
 });

@@ -57,9 +57,34 @@ export function spread(nodes: TreeNode[], ofLeaf: (leaf: number) => Tone): Tone[
   return tones;
 }
 
+/** What somebody opened or closed. */
+export interface Toggled {
+  /** All templates. */
+  all?: boolean;
+  /** Single ones, by path. */
+  own: ReadonlyMap<string, boolean>;
+}
+
+/** Reads what the address says, such as `all,-0.1`: all are open but `$.resources[0].resources[1]`. */
+export function toggledOf(text: string): Toggled {
+  const words = text.split(",").filter((word) => /^(all|none|-?\d+(\.\d+)*)$/.test(word));
+  const all = words.includes("all") || (words.includes("none") ? false : undefined);
+  const own = words.flatMap((word): [string, boolean][] => {
+    const steps = word.match(/\d+/g) ?? [];
+    return steps.length > 0 ? [[`$${steps.map((step) => `.resources[${step}]`).join("")}`, !word.startsWith("-")]] : [];
+  });
+  return { ...(all !== undefined && { all }), own: new Map(own) };
+}
+
+/** [`toggledOf`] back to text. */
+export function written({ all, own }: Toggled): string {
+  const every = all === undefined ? [] : [all ? "all" : "none"];
+  const single = [...own].map(([path, isOpen]) => `${isOpen ? "" : "-"}${(path.match(/\d+/g) ?? []).join(".")}`);
+  return [...every, ...single].join(",");
+}
+
 export interface Choice {
-  /** What somebody opened or closed, by path. */
-  toggled: ReadonlyMap<string, boolean>;
+  toggled: Toggled;
   /** Part of a name or a type. */
   filter: string;
   /** Only what is not good. */
@@ -69,11 +94,11 @@ export interface Choice {
 /** Below so many nodes, everything is open at first. */
 const SMALL = 100;
 
-export function isOpen(nodes: TreeNode[], tones: Tone[], index: number, toggled: ReadonlyMap<string, boolean>): boolean {
+export function isOpen(nodes: TreeNode[], tones: Tone[], index: number, toggled: Toggled): boolean {
   const node = nodes[index];
   if (!node) return false;
   const tone = tones[index] ?? "unknown";
-  return toggled.get(node.path) ?? (nodes.length <= SMALL || isTrouble(tone));
+  return toggled.own.get(node.path) ?? toggled.all ?? (nodes.length <= SMALL || isTrouble(tone));
 }
 
 export function isTrouble(tone: Tone): boolean {
@@ -85,7 +110,7 @@ export function rows(nodes: TreeNode[], tones: Tone[], { toggled, filter, troubl
   return filter === "" && !trouble ? opened(nodes, tones, toggled) : fitting(nodes, tones, filter.toLowerCase(), trouble);
 }
 
-function opened(nodes: TreeNode[], tones: Tone[], toggled: ReadonlyMap<string, boolean>): number[] {
+function opened(nodes: TreeNode[], tones: Tone[], toggled: Toggled): number[] {
   const shown: number[] = [];
   for (let index = 0; index < nodes.length; ) {
     shown.push(index);
