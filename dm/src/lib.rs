@@ -62,6 +62,7 @@ fn say(error: &clap::Error, args: &[OsString], terminal: &mut Terminal<'_>) -> E
         }
         return ExitCode::Usage;
     }
+    let text = terminal::fitted(&text, terminal.width);
     match terminal.stdout.write_all(text.as_bytes()) {
         Ok(()) => ExitCode::Done,
         Err(error) => error::Failure::from(terminal::format::OutputError::from(error)).exit_code(),

@@ -15,8 +15,11 @@ async fn run() -> ExitCode {
     let animated = stderr().is_terminal();
     let interactive = animated && stdin().is_terminal();
     let colours = console::colors_enabled();
-    let size = console::Term::stdout().size_checked();
-    let width = size.map(|(_, columns)| usize::from(columns));
+    let columns = |term: console::Term| Some(usize::from(term.size_checked()?.1));
+    let (width, stderr_width) = (
+        columns(console::Term::stdout()),
+        columns(console::Term::stderr()),
+    );
     let (mut stdin, mut stdout, mut stderr) = (stdin().lock(), stdout().lock(), stderr());
     let mut terminal = Terminal {
         stdin: &mut stdin,
@@ -26,6 +29,7 @@ async fn run() -> ExitCode {
         colours,
         interactive,
         width,
+        stderr_width,
     };
     let code = dm::run(std::env::args_os(), &mut terminal).await;
     ExitCode::from(code.code())

@@ -130,7 +130,8 @@ fn groups(command: &Command) -> String {
         }
         text.push('\n');
     }
-    text
+    // A blank line comes before the examples.
+    text.trim_end().to_owned()
 }
 
 /// The text up to the first colon or semicolon: what follows is detail.

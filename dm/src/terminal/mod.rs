@@ -1,11 +1,14 @@
 //! The streams that a command reads and writes.
 
+mod fit;
 pub mod format;
 pub mod report;
 pub mod table;
 pub mod text;
 
 use std::io::{BufRead, BufReader, Read, Write};
+
+pub use fit::fitted;
 
 /// The streams, and what is known about the terminal behind them.
 pub struct Terminal<'t> {
@@ -18,14 +21,16 @@ pub struct Terminal<'t> {
     pub colours: bool,
     /// A user can be asked: standard input and standard error are terminals.
     pub interactive: bool,
-    /// The width of the terminal in columns, if known.
+    /// The width of standard output in columns, if it is a terminal.
     pub width: Option<usize>,
+    /// The width of standard error in columns, if it is a terminal.
+    pub stderr_width: Option<usize>,
 }
 
 impl Terminal<'_> {
     /// Prints a line to standard error. A closed standard error cannot be reported anywhere.
     pub fn note(&mut self, line: &str) {
-        let _ = writeln!(self.stderr, "{line}");
+        let _ = writeln!(self.stderr, "{}", fitted(line, self.stderr_width));
     }
 
     /// Asks the user. Without a user, or with any answer but yes, the answer is no.
@@ -33,7 +38,8 @@ impl Terminal<'_> {
         if !self.interactive {
             return false;
         }
-        let _ = write!(self.stderr, "{question} [y/N] ");
+        let question = fitted(&format!("{question} [y/N]"), self.stderr_width);
+        let _ = write!(self.stderr, "{question} ");
         let _ = self.stderr.flush();
         let answer = first_line(&mut *self.stdin);
         matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")

@@ -8,7 +8,7 @@ use super::text;
 const GAP: usize = 2;
 /// Before the further lines of a row.
 const INDENT: &str = "    ";
-/// The last cell is broken beside the others if it has this much room, else below them.
+/// The last cell is broken beside the others if it has this much room, and its longest word has room; else below them.
 const ROOM: usize = 24;
 
 pub struct Table {
@@ -53,6 +53,13 @@ impl Table {
         (0..self.header.len()).map(widest).collect()
     }
 
+    /// Of the last column.
+    fn longest_word(&self) -> usize {
+        let cells = self.all().filter_map(|row| row.last());
+        let words = cells.flat_map(|cell| cell.split(' '));
+        words.map(chars).max().unwrap_or(0)
+    }
+
     /// Without the columns that are empty in all rows.
     fn with_values(&self) -> Self {
         let has_value = |column: usize| {
@@ -73,7 +80,7 @@ impl Table {
     /// Rows that are too long for one line take several, with the same columns in each.
     fn folded(&self, width: usize) -> String {
         let widths = self.widths();
-        let groups = groups(&widths, width);
+        let groups = groups(&widths, self.longest_word(), width);
         let mut shown = String::new();
         for row in self.all() {
             let line = render_row(row, &widths);
@@ -107,11 +114,15 @@ fn render_row(row: &[String], widths: &[usize]) -> String {
 }
 
 /// Which columns stand on a line together.
-fn groups(widths: &[usize], width: usize) -> Vec<Range<usize>> {
+fn groups(widths: &[usize], longest_word: usize, width: usize) -> Vec<Range<usize>> {
     let (mut groups, mut start, mut used) = (Vec::new(), 0, 0);
     for (column, &own) in widths.iter().enumerate() {
         let is_last = column + 1 == widths.len();
-        let needed = if is_last { own.min(ROOM) } else { own };
+        let needed = if is_last {
+            own.min(ROOM.max(longest_word))
+        } else {
+            own
+        };
         if column > start && used + needed > width {
             groups.push(start..column);
             (start, used) = (column, INDENT.len());
@@ -191,6 +202,22 @@ empty
             let lines = shown.lines();
             assert!(lines.map(chars).all(|length| length <= width), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_cell_with_a_long_word_goes_below_the_others() {
+        let mut table = Table::new(&["NAME", "REASON"]);
+        table.row([
+            "a-name-of-some-length",
+            "no image registry.example.com/team/web:1",
+        ]);
+        let expected = "\
+NAME                   REASON
+a-name-of-some-length
+    no image
+    registry.example.com/team/web:1
+";
+        assert_eq!(table.render(Some(40)), expected);
     }
 
     #[test]

@@ -187,6 +187,7 @@ async fn run(args: &[&str], stdin: &[u8], interactive: bool) -> Said {
         colours: false,
         interactive,
         width: None,
+        stderr_width: None,
     };
     let args = std::iter::once("dm")
         .chain(args.iter().copied())

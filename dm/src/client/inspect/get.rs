@@ -55,11 +55,15 @@ impl Get {
             Some(Part::Resources) => live(session, &self.name, None).await,
             Some(Part::Outputs) => {
                 let deployment = session.client.deployment(&self.name).await?;
-                session.show(&deployment.outputs, |all| resources::outputs(all, None))
+                let width = session.terminal.width;
+                session.show(&deployment.outputs, |all| resources::outputs(all, width))
             }
             Some(Part::Notes) => {
                 let deployment = session.client.deployment(&self.name).await?;
-                session.show(&deployment.notes, |notes| notes_of(&deployment, notes))
+                let nothing = |_: &_| String::new();
+                session.show_with(&deployment.notes, nothing, |notes| {
+                    notes_of(&deployment, notes)
+                })
             }
         }
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use common::model::DeploymentName;
 
 use crate::client::inspect::get::Get;
-use crate::client::render::describe::describe;
+use crate::client::render::describe::{describe, usage};
 use crate::client::session::Session;
 use crate::client::target::qualified;
 use crate::error::Failure;
@@ -41,6 +41,6 @@ impl Describe {
         let type_name = qualified(&self.template, self.registry.as_deref())?;
         let template = session.client.describe(&type_name).await?;
         let width = session.terminal.width;
-        session.show(&template, |template| describe(template, width))
+        session.show_with(&template, |template| describe(template, width), usage)
     }
 }

@@ -46,8 +46,15 @@ pub fn describe(template: &TemplateDescription, width: Option<usize>) -> String 
         Some(_) => shown.push_str("Its schema names no properties.\n"),
         None => shown.push_str("It has no schema: it takes any properties.\n"),
     }
+    shown
+}
+
+/// The command that deploys a template, and its example if it has one.
+pub fn usage(template: &TemplateDescription) -> String {
+    let properties = template.schema.as_ref().map(properties);
+    let type_name = template.resolved.type_name.as_str();
     let command = command(type_name, &properties.unwrap_or_default());
-    shown.push_str(&format!("\nDeploy it:\n\n{INDENT}{command}\n"));
+    let mut shown = format!("\nDeploy it:\n\n{INDENT}{command}\n");
     if let Some(example) = &template.example {
         let example = text::lines(example.trim_end());
         shown.push_str(&format!("\nExample:\n\n{example}\n"));
@@ -187,6 +194,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn whole(template: &TemplateDescription, width: Option<usize>) -> String {
+        describe(template, width) + &usage(template)
+    }
+
     #[test]
     fn a_template_is_described_with_its_properties_and_an_example() {
         let template: TemplateDescription = serde_json::from_value(json!({
@@ -208,7 +219,7 @@ mod tests {
             "example": "resources:\n- name: web\n  type: replicatedservice:v1\n",
         }))
         .unwrap();
-        insta::assert_snapshot!(describe(&template, None));
+        insta::assert_snapshot!(whole(&template, None));
     }
 
     #[test]
@@ -219,7 +230,7 @@ mod tests {
             "schema": {"properties": {"key": {"type": "string", "writeOnly": true, "description": long}}},
         }))
         .unwrap();
-        insta::assert_snapshot!(describe(&template, Some(40)));
+        insta::assert_snapshot!(whole(&template, Some(40)));
     }
 
     #[test]
@@ -228,6 +239,6 @@ mod tests {
             json!({"type": "a:v1", "url": "http://x/\u{1b}", "sha256": "sha256:0"}),
         )
         .unwrap();
-        insta::assert_snapshot!(describe(&template, None));
+        insta::assert_snapshot!(whole(&template, None));
     }
 }

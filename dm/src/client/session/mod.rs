@@ -16,8 +16,8 @@ use serde::Serialize;
 use crate::client::identity::IdentityError;
 use crate::client::session::flags::{Flags, ManagerTarget};
 use crate::error::{CommandError, ExitCode, Failure};
-use crate::terminal::Terminal;
 use crate::terminal::format::{self, Format, OutputError};
+use crate::terminal::{Terminal, fitted};
 
 /// The error for `-o dot` with a command that has no graph. It is checked before anything is done.
 pub const DOT: &str = "-o dot is only for dm status NAME --graph; choose another format";
@@ -62,14 +62,24 @@ impl<'s, 't> Session<'s, 't> {
         })
     }
 
-    /// Prints a document for programs, or the text that `people` makes from it for users.
+    /// Prints a document for programs, or the text that `people` makes from it for users, which fits into the terminal.
     pub fn show<T: Serialize>(
         &mut self,
         document: &T,
         people: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
+        self.show_with(document, people, |_| String::new())
+    }
+
+    /// The same, and below it for users what `verbatim` makes: its lines stay as they are.
+    pub fn show_with<T: Serialize>(
+        &mut self,
+        document: &T,
+        people: impl FnOnce(&T) -> String,
+        verbatim: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
         let text = match self.format {
-            Format::Table => people(document),
+            Format::Table => fitted(&people(document), self.terminal.width) + &verbatim(document),
             Format::Yaml => format::yaml(document)?,
             Format::Json => format::json(document)?,
             Format::Dot => return Err(Failure::usage(DOT.to_owned())),

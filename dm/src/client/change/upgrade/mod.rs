@@ -264,6 +264,7 @@ async fn quietly(
         colours: false,
         interactive: false,
         width: None,
+        stderr_width: None,
     };
     let mut progress = Progress::new(&mut silent);
     follow(client, operation, patience, &mut progress).await
