@@ -10,21 +10,23 @@ use common::model::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// Above these flags in the help.
+const HEADING: &str = "Policies";
+
 /// Each overrides the `metadata` of the resources.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Policies")]
 pub struct Policies {
     /// Whether objects may already exist: create-or-acquire takes over existing objects that have no owner.
-    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<CreatePolicy>(&[("create-or-acquire", "create_or_acquire"), ("create", ""), ("acquire", "")]))]
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<CreatePolicy>(&[("create-or-acquire", "create_or_acquire"), ("create", ""), ("acquire", "")]), help_heading = HEADING)]
     pub create_policy: Option<CreatePolicy>,
     /// What to do if a field cannot be changed: replace deletes the object and creates it again.
-    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<UpdatePolicy>(&[("apply", ""), ("replace", "")]))]
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<UpdatePolicy>(&[("apply", ""), ("replace", "")]), help_heading = HEADING)]
     pub update_policy: Option<UpdatePolicy>,
     /// What to do if another field manager owns a field with a different value.
-    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<ConflictPolicy>(&[("fail", ""), ("take", ""), ("yield", "")]))]
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<ConflictPolicy>(&[("fail", ""), ("take", ""), ("yield", "")]), help_heading = HEADING)]
     pub conflict_policy: Option<ConflictPolicy>,
     /// What to do with objects that are no longer desired: abandon leaves them in the cluster.
-    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy())]
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy(), help_heading = HEADING)]
     pub delete_policy: Option<DeletePolicy>,
 }
 
@@ -43,7 +45,7 @@ impl Policies {
 #[derive(Debug, Clone, Default, Args)]
 pub struct DriftFlag {
     /// What to do when others change the deployment's objects: report the drift, or correct it.
-    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<DriftPolicy>(&[("report", ""), ("correct", "")]), help_heading = "Policies")]
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<DriftPolicy>(&[("report", ""), ("correct", "")]), help_heading = HEADING)]
     pub drift_policy: Option<DriftPolicy>,
 }
 
