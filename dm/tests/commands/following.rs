@@ -103,7 +103,7 @@ async fn an_end_that_no_event_told_of_is_seen_all_the_same() {
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
 }
 
-/// `dm` as a process; all that it writes goes to a terminal of 100 columns.
+/// `dm` as a process; all that it writes goes to a terminal.
 struct OnTerminal {
     process: Child,
     screen: File,
@@ -111,9 +111,13 @@ struct OnTerminal {
 
 impl OnTerminal {
     fn start(manager: &Manager, args: &[&str]) -> Self {
+        Self::of_width(100, manager, args)
+    }
+
+    fn of_width(columns: u16, manager: &Manager, args: &[&str]) -> Self {
         let size = Winsize {
             ws_row: 24,
-            ws_col: 100,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
@@ -202,6 +206,38 @@ async fn on_a_terminal_a_bar_says_how_far_it_is_and_what_it_waits_for() {
     }
     dm.interrupt();
     assert_eq!(dm.ends(), Some(130));
+}
+
+#[actix_web::test]
+async fn on_a_narrow_terminal_a_cause_is_shown_once_and_broken_between_words() {
+    let manager = manager();
+    let message = "resource web (Deployment default/web): the pod cannot pull its image from the registry of the team";
+    let cause = json!({"code": "RESOURCES_FAILED", "message": message});
+    let failed = resource("web", "FAILED", json!({"error": cause}));
+    let mut ended = operation("CREATE", "DONE");
+    ended["error"] = json!({"code": "RESOURCES_FAILED", "message": "1 of 1 resources failed: web", "causes": [cause]});
+    let events = [
+        event(1, "operation", &operation("CREATE", "RUNNING")),
+        event(2, "resource", &failed),
+        event(3, "operation", &ended),
+    ];
+    manager.will_stream(events.concat(), End::Whole);
+    let mut dm = OnTerminal::of_width(40, &manager, &["wait", "op-1"]);
+    let shown = dm.shows("dm delete web").await;
+    assert_eq!(dm.ends(), Some(1));
+    let expected = "\
+  - resource web (Deployment
+    default/web): the pod cannot pull
+    its image from the registry of the
+    team
+";
+    let shown = shown.replace('\r', "");
+    assert!(shown.contains(expected), "{shown}");
+    assert!(
+        shown.contains("\u{1b}[31m✗\u{1b}[0m Deployment web: failed"),
+        "{shown}"
+    );
+    assert_eq!(shown.matches("registry of the").count(), 1, "{shown}");
 }
 
 /// A page of live resources, with what a program gets to know of them.

@@ -1,6 +1,7 @@
 //! Starts an operation, follows it to its end, and shows the result.
 
 pub mod error;
+mod failures;
 pub mod follow;
 pub mod preview;
 pub mod progress;

@@ -9,10 +9,11 @@ use common::client::ClientError;
 use common::model::Operation;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::failures::Failures;
 use super::tally::Tally;
 use crate::client::render::event;
-use crate::terminal::Terminal;
 use crate::terminal::text;
+use crate::terminal::{Terminal, fitted};
 
 const TICK: Duration = Duration::from_millis(100);
 /// Before the number of resources is known.
@@ -32,6 +33,8 @@ pub struct Progress<'p, 't> {
     held_up: Option<String>,
     /// What each unfinished resource waits for.
     waiting: BTreeMap<String, String>,
+    /// The causes of the failed resources, which are not printed yet.
+    failures: Failures,
     away: bool,
     tally: Tally,
 }
@@ -52,6 +55,7 @@ impl<'p, 't> Progress<'p, 't> {
             printed: BTreeMap::new(),
             held_up: None,
             waiting: BTreeMap::new(),
+            failures: Failures::default(),
             away: false,
             tally: Tally::default(),
         }
@@ -60,6 +64,11 @@ impl<'p, 't> Progress<'p, 't> {
     /// The ends of the resources so far.
     pub fn tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
+    }
+
+    /// The causes of the failed resources so far.
+    pub fn failures(&mut self) -> Failures {
+        std::mem::take(&mut self.failures)
     }
 
     /// The operation as it is now.
@@ -102,6 +111,7 @@ impl<'p, 't> Progress<'p, 't> {
     pub fn resource(&mut self, report: &ResourceReport) {
         self.away = false;
         self.tally.count(report);
+        self.failures.take(report);
         let (name, said) = (event::name(report), event::said(report));
         if is_unchanged(report) {
             self.waiting.remove(&name);
@@ -119,7 +129,8 @@ impl<'p, 't> Progress<'p, 't> {
             Some(bar) => {
                 if event::is_end(report.state) {
                     let mark = event::mark(report.state);
-                    bar.println(format!("{mark} {name}: {said}"));
+                    let line = format!("{mark} {name}: {said}");
+                    bar.println(fitted(&line, self.terminal.stderr_width));
                 }
                 self.show_waiting();
             }
@@ -141,7 +152,7 @@ impl<'p, 't> Progress<'p, 't> {
         self.away = true;
     }
 
-    /// After the bar: what the whole operation waits for, or else the first waiting resource.
+    /// Below the bar: what the whole operation waits for, or else the first failed resource, or the first waiting one.
     fn show_waiting(&self) {
         let Some(bar) = &self.bar else { return };
         let of_first = || {
@@ -149,7 +160,8 @@ impl<'p, 't> Progress<'p, 't> {
             let said = said.strip_prefix("waiting: ").unwrap_or(said);
             Some(format!("{name}: {said}"))
         };
-        let said = self.held_up.clone().or_else(of_first);
+        let held_up = self.held_up.clone();
+        let said = held_up.or_else(|| self.failures.first()).or_else(of_first);
         bar.set_message(said.unwrap_or_default());
     }
 }

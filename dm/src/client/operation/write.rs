@@ -173,9 +173,14 @@ pub async fn followed(
 ) -> Result<Operation, Failure> {
     let client = session.client.clone();
     let mut progress = Progress::new(session.terminal);
-    let ended = follow(&client, operation, patience, &mut progress).await?;
-    let tally = progress.tally();
+    let ended = follow(&client, operation, patience, &mut progress).await;
+    let (tally, failures) = (progress.tally(), progress.failures());
     drop(progress);
+    let error = ended.as_ref().ok().and_then(|ended| ended.error.as_ref());
+    for line in failures.missing_in(error) {
+        session.terminal.note(&line);
+    }
+    let ended = ended?;
     if let Some(line) = tally.line(&ended) {
         session.terminal.note(&line);
     }
@@ -206,7 +211,8 @@ async fn show_deployment(
     operation: &Operation,
 ) -> Result<(), Failure> {
     let deployment = session.client.deployment(&operation.deployment).await?;
-    session.show(&deployment, result)?;
+    let width = session.terminal.width;
+    session.show_with(&deployment, |deployment| result(deployment, width), notes)?;
     if deployment.state.status == DeploymentStatus::Failed {
         return Err(OperationError::DeploymentFailed {
             name: deployment.name,
@@ -217,15 +223,18 @@ async fn show_deployment(
     Ok(())
 }
 
-fn result(deployment: &Deployment) -> String {
-    let notes = deployment.notes.as_deref().map(text::lines);
-    let notes = notes.map_or_else(String::new, |notes| format!("\n{notes}\n"));
+fn result(deployment: &Deployment, width: Option<usize>) -> String {
     format!(
-        "{} is {:?}\n{}{notes}",
+        "{} is {:?}\n{}",
         deployment.name,
         deployment.state.status,
-        outputs(&deployment.outputs, None)
+        outputs(&deployment.outputs, width)
     )
+}
+
+fn notes(deployment: &Deployment) -> String {
+    let notes = deployment.notes.as_deref().map(text::lines);
+    notes.map_or_else(String::new, |notes| format!("\n{notes}\n"))
 }
 
 fn described(operation: &Operation) -> String {

@@ -13,7 +13,7 @@ pub fn name(report: &ResourceReport) -> String {
     })
 }
 
-/// Empty if there is nothing to report yet.
+/// Empty if there is nothing to report yet. Without the cause of a failure, which the error of the operation has.
 pub fn said(report: &ResourceReport) -> String {
     let reason = report.reason.as_deref();
     let because = |what: &str| match reason {
@@ -32,13 +32,18 @@ pub fn said(report: &ResourceReport) -> String {
             reason.map_or_else(String::new, |reason| format!("deleting: {reason}"))
         }
         ResourceState::Gone => because(report.action.map_or("gone", done)),
-        ResourceState::Failed => match &report.error {
-            Some(error) => format!("failed: {}", without_object(&error.message)),
-            None => because("failed"),
-        },
+        ResourceState::Failed => "failed".to_owned(),
         ResourceState::Skipped => because("skipped"),
     };
     text::line(&said)
+}
+
+/// Why a resource failed.
+pub fn cause(report: &ResourceReport) -> Option<&str> {
+    match &report.error {
+        Some(error) => Some(without_object(&error.message)),
+        None => report.reason.as_deref(),
+    }
 }
 
 /// Without the resource and the object before the reason: the line begins with them.
@@ -102,17 +107,17 @@ mod tests {
             report("GONE", json!({"action": "DELETED"})),
             report(
                 "FAILED",
-                json!({"error": {"code": "RESOURCES_FAILED", "message": "no\u{1b} image"}}),
+                json!({"error": {"code": "RESOURCES_FAILED", "message": "no image"}}),
             ),
-            report("SKIPPED", json!({"reason": "db failed"})),
+            report("SKIPPED", json!({"reason": "db\u{1b} failed"})),
         ];
         insta::assert_snapshot!(said.join("\n"), @r"
 
         waiting: 1 of 3 pods are ready
         ready (updated)
         deleted
-        failed: no\u{1b} image
-        skipped: db failed
+        failed
+        skipped: db\u{1b} failed
         ");
     }
 }
