@@ -22,10 +22,24 @@ pub enum RegistryError {
     Reference(#[from] ReferenceError),
     #[error("there is no default registry: set --registry, or put the bundled one into one of {}", .tried.join(", "))]
     NoDefault { tried: Vec<String> },
-    #[error(
-        "registry '{name}' is not known; write 'default', 'github.com/<owner>/<repository>' or a registered one's name (dm registries)"
-    )]
-    UnknownRegistry { name: String },
+    #[error("there is no registry '{name}'{}; the registries are {}, and github.com/<owner>/<repository>", meant(.similar), listed(.known))]
+    UnknownRegistry {
+        name: String,
+        similar: Option<String>,
+        known: Vec<String>,
+    },
+    #[error("{reference:?} is not a template reference: {unknown}")]
+    UnknownRegistryOf {
+        reference: String,
+        unknown: Box<RegistryError>,
+    },
+    #[error("'{name}' is neither a registry nor a collection of the default one{}; the registries are {}, and the default one has {}", meant(.similar), listed(.registries), its_collections(.collections))]
+    NeitherRegistryNorCollection {
+        name: String,
+        similar: Option<String>,
+        registries: Vec<String>,
+        collections: Vec<String>,
+    },
     #[error("registry {registry} does not exist, or is not public")]
     RegistryMissing { registry: String },
     #[error("registry {registry} has no branch or tag '{reference}'")]
@@ -194,11 +208,24 @@ fn known(names: &[String], noun: &str) -> String {
     if names.is_empty() {
         return format!("; it has no {noun}");
     }
+    format!("; its {noun} are {}", listed(names))
+}
+
+fn listed(names: &[String]) -> String {
     let more = if names.len() > NAMED { ", …" } else { "" };
-    format!(
-        "; its {noun} are {}{more}",
-        names[..names.len().min(NAMED)].join(", ")
-    )
+    format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
+}
+
+fn its_collections(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "no collections".to_owned(),
+        false => format!("the collections {}", listed(names)),
+    }
+}
+
+fn meant(similar: &Option<String>) -> String {
+    let similar = similar.as_ref();
+    similar.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
 }
 
 impl RegistryError {
@@ -221,7 +248,9 @@ impl RegistryError {
     /// A fault of the caller is a 4xx. An unreachable registry is a 503.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Reference(_) | Self::ChartVersion { .. } => ErrorCode::UnknownType,
+            Self::Reference(_) | Self::ChartVersion { .. } | Self::UnknownRegistryOf { .. } => {
+                ErrorCode::UnknownType
+            }
             Self::RegistryMissing { .. }
             | Self::NoList { .. }
             | Self::NotCharts { .. }
@@ -230,6 +259,7 @@ impl RegistryError {
             | Self::NoRef { .. }
             | Self::NoIndex { .. }
             | Self::CollectionNotFound { .. }
+            | Self::NeitherRegistryNorCollection { .. }
             | Self::CollectionFolder { .. }
             | Self::TemplateNotFound { .. }
             | Self::VersionNotFound { .. }

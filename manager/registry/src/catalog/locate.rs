@@ -241,6 +241,17 @@ fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
     folders.map(|entry| entry.name.as_str())
 }
 
+async fn collections_with_templates(registry: &dyn Registry) -> Result<Vec<String>, RegistryError> {
+    let templates = templates(registry, None).await?;
+    let collections = templates
+        .iter()
+        .filter_map(|template| Some(template.name.split_once('/')?.0.to_owned()));
+    let mut collections: Vec<String> = collections.collect();
+    collections.sort_unstable();
+    collections.dedup();
+    Ok(collections)
+}
+
 /// Names the part of the reference that does not exist, with the names that do.
 async fn missing(registry: &dyn Registry, wanted: &TemplateVersion) -> RegistryError {
     match missing_part(registry, wanted).await {
@@ -262,17 +273,21 @@ async fn missing_part(
         None => (wanted.template.clone(), root),
         Some(collection) => {
             let collections = collections::read(registry).await?;
-            match registry.entries(&collections.folder(collection)?).await? {
+            let folder = collections.folder(collection)?;
+            match registry.entries(&folder).await? {
                 Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
+                None if collections.contains(collection) => {
+                    return Ok(RegistryError::CollectionFolder {
+                        registry: name,
+                        collection: collection.clone(),
+                        folder: folder.to_string(),
+                    });
+                }
                 None => {
-                    let mapped = collections.names().map(str::to_owned);
-                    let mut known: Vec<String> = mapped.chain(names(&root)).collect();
-                    known.sort_unstable();
-                    known.dedup();
                     return Ok(RegistryError::CollectionNotFound {
                         registry: name,
                         collection: collection.clone(),
-                        collections: known,
+                        collections: collections_with_templates(registry).await?,
                     });
                 }
             }

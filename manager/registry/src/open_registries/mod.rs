@@ -1,6 +1,7 @@
 //! The registries that are open: the default one, those on GitHub, and the registered ones.
 
 mod charts;
+mod unknown;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -147,9 +148,6 @@ impl OpenRegistries {
 
     /// A registry by its name.
     pub async fn by_name(&self, name: &str) -> Result<OpenRegistry, RegistryError> {
-        let unknown = || RegistryError::UnknownRegistry {
-            name: name.chars().take(80).collect(),
-        };
         if name == DEFAULT {
             return self.default().await;
         }
@@ -158,11 +156,11 @@ impl OpenRegistries {
             ["github.com", owner, repository] if is_part(owner) && is_part(repository) => {
                 Ok(self.github(owner, repository))
             }
-            [name] => {
-                let name = RegistryName::parse(name).map_err(|_| unknown())?;
-                self.registered(&name).await
-            }
-            _ => Err(unknown()),
+            [name] => match RegistryName::parse(name) {
+                Ok(name) => self.registered(&name).await,
+                Err(_) => Err(self.unknown(name).await),
+            },
+            _ => Err(self.unknown(name).await),
         }
     }
 
@@ -197,10 +195,9 @@ impl OpenRegistries {
     }
 
     async fn registered(&self, name: &RegistryName) -> Result<OpenRegistry, RegistryError> {
-        let found = self.definition(name).await?;
-        let definition = found.ok_or_else(|| RegistryError::UnknownRegistry {
-            name: name.to_string(),
-        })?;
+        let Some(definition) = self.definition(name).await? else {
+            return Err(self.unknown(name.as_str()).await);
+        };
         let credential = match &definition.credential {
             Some(credential) => {
                 let found = self.registrations.credential(credential).await;

@@ -28,7 +28,17 @@ impl Registries {
             true => &known,
             false => &[],
         };
-        Ok(Reference::parse(type_name.as_str(), registered)?)
+        match Reference::parse(type_name.as_str(), registered) {
+            Ok(reference) => Ok(reference),
+            // Its first part can only be meant as a registry.
+            Err(_) if registered.is_empty() && Reference::is_of_registry(type_name.as_str()) => {
+                Err(RegistryError::UnknownRegistryOf {
+                    reference: type_name.to_string(),
+                    unknown: Box::new(self.open.unknown(first).await),
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The template that a reference means. `version` replaces the version of the reference.
@@ -69,7 +79,16 @@ impl Registries {
                 let name = registry.as_deref().unwrap_or(DEFAULT);
                 let scope = scope(name, &template);
                 let open = self.open.by_name(name).await?;
-                self.find_version(open, at(template), scope).await
+                match self.find_version(open, at(template), scope).await {
+                    Err(RegistryError::CollectionNotFound {
+                        collection,
+                        collections,
+                        ..
+                    }) if registry.is_none() => {
+                        Err(self.open.neither(collection, collections).await)
+                    }
+                    found => found,
+                }
             }
         }
     }

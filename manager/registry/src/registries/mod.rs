@@ -213,6 +213,11 @@ impl Registries {
         }
     }
 
+    /// The error for a name that no registry has. It names those that there are.
+    pub async fn unknown(&self, name: &str) -> RegistryError {
+        self.open.unknown(name).await
+    }
+
     /// The templates of a registry, sorted by name. `pattern` is a regular expression that names must match.
     pub async fn templates(
         &self,

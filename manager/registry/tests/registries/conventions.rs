@@ -198,7 +198,10 @@ async fn a_collection_that_leads_to_no_folder_is_named() {
         "{error}"
     );
     let error = template(&registries, "db/a:v1").await.unwrap_err();
-    assert!(error.to_string().contains("no collection 'db'"), "{error}");
+    assert!(
+        error.to_string().contains("collection 'db' in 'gone'"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -95,10 +95,34 @@ async fn a_name_that_is_not_registered_is_a_collection() {
     let server = Loopback::serve(folder.path());
     let alone = each_kind(&folder, &server).await;
     assert_eq!(content(&alone, "db/b:v2").await.unwrap(), "of db");
-    let error = content(&alone, "other/db/b:v2").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_name_that_no_registry_has_is_answered_with_those_that_there_are() {
+    let folder = tree();
+    let server = Loopback::serve(folder.path());
+    let alone = each_kind(&folder, &server).await;
+    const THERE_ARE: &str = "the registries are default, files, folder, hub";
+    let error = content(&alone, "foldre/db/b:v2").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::UnknownType, "{error}");
-    let error = alone.registries.templates("other", None).await.unwrap_err();
-    assert!(error.to_string().contains("dm registries"), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("did you mean 'folder'?"), "{error}");
+    assert!(text.contains(THERE_ARE), "{error}");
+    let error = content(&alone, "fils/a:v1").await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TemplateNotFound, "{error}");
+    let expected =
+        "'fils' is neither a registry nor a collection of the default one; did you mean 'files'?";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    assert!(
+        error.to_string().ends_with("has the collections db"),
+        "{error}"
+    );
+    for name in ["other", "Not A Name"] {
+        let error = alone.registries.templates(name, None).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::NotFound, "{error}");
+        assert!(error.to_string().contains(THERE_ARE), "{error}");
+        assert!(!error.to_string().contains("did you mean"), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -119,7 +143,7 @@ async fn a_registered_registry_can_be_the_default_one() {
     let alone = Alone::new(&options("files")).await.unwrap();
     let error = content(&alone, "a:v1").await.unwrap_err();
     assert!(
-        error.to_string().contains("'files' is not known"),
+        error.to_string().contains("there is no registry 'files'"),
         "{error}"
     );
     let files = server.address("files");

@@ -67,7 +67,9 @@ impl Catalog {
     /// What was deployed from the registry stays: manifests hold the expanded resources.
     pub async fn delete(&self, name: RegistryName) -> Result<RegistrySummary, Error> {
         let found = registries::get(&self.store, &name).await?;
-        let definition = found.ok_or_else(|| unknown(name.as_str()))?;
+        let Some(definition) = found else {
+            return Err(self.registries.unknown(name.as_str()).await.into());
+        };
         registries::delete(&self.store, &name).await?;
         tracing::info!(registry = %name, "removed registry {name}");
         Ok(RegistrySummary {
@@ -79,7 +81,10 @@ impl Catalog {
     pub async fn get(&self, name: &str) -> Result<RegistrySummary, Error> {
         let known = self.registries.list().await?;
         let found = known.into_iter().find(|registry| registry.name == name);
-        found.ok_or_else(|| unknown(name))
+        match found {
+            Some(found) => Ok(found),
+            None => Err(self.registries.unknown(name).await.into()),
+        }
     }
 
     pub async fn templates(
@@ -140,11 +145,4 @@ impl Catalog {
         );
         Err(Error::new(ErrorCode::NotFound, message))
     }
-}
-
-fn unknown(name: &str) -> Error {
-    Error::new(
-        ErrorCode::NotFound,
-        format!("there is no registry '{name}'; dm registries lists those that there are"),
-    )
 }

@@ -68,6 +68,12 @@ impl Reference {
                 .is_some_and(|(path, version)| is_version(version) && path.split('/').all(is_part))
     }
 
+    /// Whether the reference has so many parts that the first one must be a registered registry.
+    pub fn is_of_registry(text: &str) -> bool {
+        let is_other = is_url(text) || chart::is_meant(text) || text.starts_with(GITHUB);
+        !is_other && versioned(text).is_ok_and(|(parts, _)| parts.len() == 3)
+    }
+
     /// `registered` are the names of registered registries.
     pub fn parse(text: &str, registered: &[&str]) -> Result<Self, ReferenceError> {
         let parsed = match text.strip_prefix(GITHUB) {

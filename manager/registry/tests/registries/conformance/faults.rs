@@ -57,7 +57,7 @@ async fn every_fault_of_a_reference_or_a_registry_is_named() {
             (
                 "other/a:v1",
                 TemplateNotFound,
-                &["collection 'other'", "db"],
+                &["'other' is neither", "db"],
             ),
             (
                 "github.com/owner/none/a:v1",
