@@ -81,8 +81,11 @@ impl<'p, 't> Progress<'p, 't> {
         );
         let progress = &operation.progress;
         let step = text::line(&progress.step);
+        // A repeated event may be older than the step.
         let is_new = step != self.step && !step.is_empty();
-        self.step = step;
+        if is_new {
+            self.step = step;
+        }
         let held_up = progress.waiting_for.as_deref().map(text::line);
         let is_held_up = held_up.is_some() && held_up != self.held_up;
         self.held_up = held_up;
