@@ -6,7 +6,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 pub const fn hint_for(code: ErrorCode) -> Option<&'static str> {
     match code {
         ErrorCode::AlreadyExists => {
-            Some("choose another name, or change the existing deployment with dm update")
+            Some("choose another name, or write dm apply, which creates a deployment or updates it")
         }
         ErrorCode::OperationRunning => {
             Some("see dm operations, and wait for it with dm wait OPERATION")
