@@ -15,10 +15,13 @@ const MAX_DEPTH: usize = 6;
 const MAX_CAUSES: usize = 50;
 
 pub fn report(failure: &Failure) -> String {
-    let mut shown = format!(
-        "error: {}\n",
-        text::lines(&with_flags(&failure.to_string())).trim_end()
-    );
+    let message = failure.to_string();
+    let message = match failure.body() {
+        Some(body) => without_first(&message, &body.causes),
+        None => &message,
+    };
+    let message = text::lines(&with_flags(message));
+    let mut shown = format!("error: {}\n", message.trim_end());
     if let Some(body) = failure.body() {
         let nothing = Sources::default();
         let sources = failure.sources().unwrap_or(&nothing);
@@ -33,6 +36,16 @@ pub fn report(failure: &Failure) -> String {
         shown.push_str(&format!("hint: {hint}\n"));
     }
     shown
+}
+
+/// The message without its first cause at the end, which is shown below it with the others.
+fn without_first<'m>(message: &'m str, causes: &[ErrorBody]) -> &'m str {
+    let mut without = causes.iter().filter_map(|cause| {
+        message
+            .strip_suffix(cause.message.as_str())?
+            .strip_suffix("; the first: ")
+    });
+    without.next().unwrap_or(message)
 }
 
 fn is_hiding(body: &ErrorBody) -> bool {
@@ -126,7 +139,9 @@ fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> 
         .resource
         .as_ref()
         .map(|name| format!("resource {name}"));
-    let parts: Vec<String> = [Some(known.to_string()), resource, location.path.clone()]
+    // The root is where nothing more is known.
+    let path = location.path.clone().filter(|path| path != "$");
+    let parts: Vec<String> = [Some(known.to_string()), resource, path]
         .into_iter()
         .flatten()
         .filter(|part| !part.is_empty())
@@ -261,9 +276,11 @@ mod tests {
             cause("e", "no patch (default/e; v1): no such field"),
             cause("f", "no patch (default/f; v1): no such field"),
         ];
-        let body = ErrorBody::new(ErrorCode::ResourcesFailed, "6 of 6 resources failed");
+        let message = format!("6 of 6 resources failed; the first: {}", causes[0].message);
+        let body = ErrorBody::new(ErrorCode::ResourcesFailed, message);
         let shown = report(&refused(body.caused_by(causes)));
         assert_eq!(shown.matches("quota exceeded").count(), 1, "{shown}");
+        assert!(!shown.contains("the first"), "{shown}");
         assert!(shown.contains("the same for b, d"), "{shown}");
         assert_eq!(shown.matches("no such field").count(), 1, "{shown}");
         assert!(shown.contains("no image"), "{shown}");
