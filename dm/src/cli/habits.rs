@@ -38,6 +38,9 @@ pub fn advice(args: &[OsString], kind: ErrorKind) -> Option<String> {
         let found = COMMANDS.iter().find(|(theirs, _)| theirs == command);
         return found.map(|(_, ours)| format!("dm calls it: {ours}"));
     }
+    if let Some(advice) = flag(command, rest) {
+        return Some(advice.to_owned());
+    }
     let what = match *command {
         // It is meant as it is here.
         "install" if rest.contains(&"--image") => return None,
@@ -59,6 +62,20 @@ pub fn advice(args: &[OsString], kind: ErrorKind) -> Option<String> {
     Some(format!(
         "dm {command} {what}. To create or update a deployment: {instead}"
     ))
+}
+
+/// What kubectl takes files for.
+fn flag(command: &str, rest: &[&str]) -> Option<&'static str> {
+    let has = |flag: &str| rest.contains(&flag);
+    match command {
+        "delete" | "rm" | "uninstall" if has("-f") => {
+            Some("dm deletes a deployment by its name, with all its objects: dm delete NAME")
+        }
+        "apply" | "deploy" | "diff" if has("-k") => Some(
+            "what kustomize prints can be applied: kubectl kustomize DIR | dm apply --name NAME -f -",
+        ),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +104,8 @@ mod tests {
             ("dm upgrade web.yaml", "dm apply web.yaml"),
             ("dm search redis", "dm templates"),
             ("dm rollout undo web", "dm rollback NAME"),
+            ("dm delete -f web.yaml", "dm delete NAME"),
+            ("dm apply -k overlays/prod", "| dm apply --name NAME -f -"),
         ] {
             let advice = advised(line).unwrap_or_default();
             assert!(advice.contains(expected), "{line}: {advice}");

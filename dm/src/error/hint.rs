@@ -53,6 +53,9 @@ pub fn hint_for_body(body: &ErrorBody) -> Option<String> {
         ErrorCode::NotFound if body.message.starts_with("there is no deployment") => {
             Some("dm list shows the deployments")
         }
+        ErrorCode::NotFound if body.message.contains("is not a template reference") => Some(
+            "dm templates shows the templates, written TEMPLATE:VERSION, and dm describe deployment NAME shows a deployment",
+        ),
         ErrorCode::NotFound if body.message.contains("registry") => {
             Some("dm registries shows the registries")
         }
@@ -72,6 +75,8 @@ mod tests {
             hint("there is no deployment 'web'").as_deref(),
             Some("dm list shows the deployments")
         );
+        let hint_for_type = hint("type \"web\" is not a template reference: no registry holds it");
+        assert!(hint_for_type.unwrap().contains("dm describe deployment"));
         assert_eq!(
             hint("registry 'shop' does not exist").as_deref(),
             Some("dm registries shows the registries")

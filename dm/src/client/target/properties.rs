@@ -4,7 +4,7 @@
 //! list  = item { "," item }
 //! item  = path "=" value                         the last item of a path wins
 //! path  = name { "." name }                      "\" escapes the next character; ":" for "=" as gcloud has it, if there is no "="
-//! value = "text" | 'text' | {JSON} | [JSON] | plain
+//! value = "text" | 'text' | {JSON} | [JSON] | "{" plain { "," plain } "}" | plain     the last but one is a list, as in Helm
 //! ```
 //!
 //! A plain value is null, a boolean or a number if JSON reads it as one, otherwise a text, in which `\,` is a comma. Refuses to
@@ -207,9 +207,24 @@ impl<'a> Reader<'a> {
                 self.end_of_value(start)?;
                 Ok(value)
             }
-            Some(Err(error)) => Err(self.error(Problem::Json(error.to_string()), start)),
+            Some(Err(error)) => match self.list() {
+                Some(list) => self.end_of_value(start).map(|()| list),
+                None => Err(self.error(Problem::Json(error.to_string()), start)),
+            },
             None => Err(self.error(Problem::NoValue, start)),
         }
+    }
+
+    /// `{a,b}`, which is no JSON and a list in Helm.
+    fn list(&mut self) -> Option<Value> {
+        let inner = self.rest().strip_prefix('{')?.split_once('}')?.0;
+        if inner.contains([':', '"', '{', '[', '\\']) {
+            return None;
+        }
+        let values = inner.split(',').map(|item| typed(item.trim().to_owned()));
+        let values = values.collect::<Result<Vec<_>, _>>().ok()?;
+        self.at += inner.len() + 2;
+        Some(Value::Array(values))
     }
 
     fn single_quoted(&mut self) -> Result<Value, PropertyError> {
@@ -312,6 +327,10 @@ mod tests {
             ),
             ("a=[1,[2,3]],b=4", json!({"a": [1, [2, 3]], "b": 4})),
             (
+                "a={80, x y,true},b={one},c={}",
+                json!({"a": [80, "x y", true], "b": ["one"], "c": {}}),
+            ),
+            (
                 r#"a="1",b='true',c="x,y""#,
                 json!({"a": "1", "b": "true", "c": "x,y"}),
             ),
@@ -343,6 +362,7 @@ mod tests {
             "a='x",
             "a=\"x",
             "a={x",
+            "a={x}y",
             "a=[1]2",
             "a=\"1\"2",
             "a=123456789012345678901234567890",
