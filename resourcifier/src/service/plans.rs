@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::read::{check, object};
 use super::{Deployer, LOOK};
-use crate::kubectl::{ClusterApi, KubectlError, ObjectFault, PatchOptions, Precondition};
+use crate::kubectl::{ClusterApi, KubectlError, PatchOptions, Precondition};
 use crate::plan::{Catalog, Wanted, field_manager};
 
 impl Deployer {
