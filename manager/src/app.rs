@@ -12,7 +12,7 @@ use manager_registry::Registries;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::auth::{Access, Auth};
+use crate::auth::{AccessControl, Auth};
 use crate::broker::BrokerListener;
 use crate::clusters::Clusters;
 use crate::config::{Config, StorePlace};
@@ -85,7 +85,7 @@ impl App {
         let own = ports.deployer.clone();
         let deployers: Arc<dyn Deployers> =
             Arc::new(Clusters::new(own, store.clone(), vault.clone()));
-        let access = Access::new(ports.auth.authorizer.clone(), deployers.clone());
+        let access = AccessControl::new(ports.auth.authorizer.clone(), deployers.clone());
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
             registries.clone(),

@@ -28,14 +28,14 @@ const REVIEW: Duration = Duration::from_secs(10);
 
 /// Clones share the cache.
 #[derive(Clone)]
-pub struct Access {
+pub struct AccessControl {
     /// Absent without authentication: then everything is permitted.
     authorizer: Option<Arc<dyn Authorizer>>,
     deployers: Arc<dyn Deployers>,
     impersonations: Arc<Cache<(String, ClusterName, Namespace, ServiceAccountName), bool>>,
 }
 
-impl Access {
+impl AccessControl {
     pub fn new(authorizer: Option<Arc<dyn Authorizer>>, deployers: Arc<dyn Deployers>) -> Self {
         Self {
             authorizer,
@@ -135,7 +135,7 @@ impl Access {
         if let Some(answer) = self.impersonations.get(&key) {
             return Ok(answer);
         }
-        let access = review::Access {
+        let access = review::ResourceAttributes {
             verb: "impersonate".to_owned(),
             group: String::new(),
             resource: "serviceaccounts".to_owned(),

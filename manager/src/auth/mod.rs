@@ -1,9 +1,9 @@
 //! Authentication and authorization.
 //!
 //! ```text
-//! http guard ─► Authenticators ─► identity ─► Access ◄─ service (the namespace in a body, lists), workflow (each step)
-//!                  │ tokens, cluster             │ Authorizer: a policy file, or the cluster's RBAC
-//!                  └─────────── deployer ◄───────┘ TokenReview, SubjectAccessReview
+//! http guard ─► Authenticators ─► identity ─► AccessControl ◄─ service (the namespace in a body, lists), workflow (each step)
+//!                  │ tokens, cluster               │ Authorizer: a policy file, or the cluster's RBAC
+//!                  └─────────── deployer ◄─────────┘ TokenReview, SubjectAccessReview
 //! ```
 //!
 //! It refuses to know what a request does. It answers yes, no, or that the answer is unknown, which is never a yes.
@@ -21,7 +21,7 @@ mod sessions;
 pub mod sign_in;
 mod verb;
 
-pub use access::Access;
+pub use access::AccessControl;
 pub use authentication::Authenticators;
 pub use browser::{BrowserAccess, cookies, session_cookies};
 pub use caller::Caller;

@@ -11,7 +11,7 @@ use super::selector::{Selector, SelectorError};
 
 /// What an instance needs, or what the instances of a cluster need together, in thousandths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct ResourceRequests {
     pub cpu: u128,
     pub memory: u128,
 }
@@ -22,7 +22,7 @@ pub struct Candidate {
     pub cluster: Cluster,
     pub instances: usize,
     /// What its instances need.
-    pub used: Needs,
+    pub used: ResourceRequests,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum PlacementError {
     Requests(String),
 }
 
-impl Needs {
+impl ResourceRequests {
     /// From `context.requests` of a plan.
     pub fn of(requests: &Map<String, Value>) -> Result<Self, PlacementError> {
         let need = |key: &str| {
@@ -100,7 +100,7 @@ fn roomiest<'c>(
     candidates: Vec<&'c Candidate>,
     requests: &Map<String, Value>,
 ) -> Result<Option<&'c Candidate>, PlacementError> {
-    let needs = Needs::of(requests)?;
+    let needs = ResourceRequests::of(requests)?;
     let free = |candidate: &'c Candidate| {
         let free = candidate.free();
         (free.memory >= needs.memory && free.cpu >= needs.cpu).then_some((free, candidate))
@@ -118,13 +118,13 @@ fn roomiest<'c>(
 
 impl Candidate {
     /// A capacity that is not known has room for everything.
-    fn free(&self) -> Needs {
+    fn free(&self) -> ResourceRequests {
         let capacity = self.cluster.capacity.clone().unwrap_or_default();
         let whole = |text: Option<String>| {
             text.and_then(|text| quantity(&text).ok())
                 .unwrap_or(u128::MAX)
         };
-        Needs {
+        ResourceRequests {
             cpu: whole(capacity.cpu).saturating_sub(self.used.cpu),
             memory: whole(capacity.memory).saturating_sub(self.used.memory),
         }
@@ -136,12 +136,12 @@ impl Candidate {
 pub fn candidates<'d>(
     clusters: Vec<Cluster>,
     deployments: impl IntoIterator<Item = (&'d ClusterName, &'d BTreeMap<String, String>)>,
-    needs: &BTreeMap<String, Needs>,
+    needs: &BTreeMap<String, ResourceRequests>,
 ) -> Vec<Candidate> {
     let new = |cluster: Cluster| Candidate {
         cluster,
         instances: 0,
-        used: Needs::default(),
+        used: ResourceRequests::default(),
     };
     let mut all: Vec<_> = clusters.into_iter().map(new).collect();
     for (cluster, labels) in deployments {
@@ -171,7 +171,7 @@ mod tests {
         Candidate {
             cluster: serde_json::from_value(cluster).unwrap(),
             instances,
-            used: Needs {
+            used: ResourceRequests {
                 cpu: 1_000,
                 memory: 1_000 << 30,
             },
@@ -255,7 +255,7 @@ mod tests {
             (&names[0], &binding),
             (&names[1], &other),
         ];
-        let needs = Needs { cpu: 2, memory: 3 };
+        let needs = ResourceRequests { cpu: 2, memory: 3 };
         let needs = BTreeMap::from([("p".to_owned(), needs)]);
         let found = candidates(vec![cluster("a"), cluster("b")], deployments, &needs);
         let found = found.iter().map(|one| (one.instances, one.used.cpu));

@@ -41,7 +41,7 @@ use self::templates::whatif::WhatIfs;
 use self::writes::Writes;
 use self::writes::quota::{Quota, Quotas};
 use crate::audit::Audit;
-use crate::auth::{Access, Auth, Authenticators, BrowserAccess};
+use crate::auth::{AccessControl, Auth, Authenticators, BrowserAccess};
 use crate::credentials::Vault;
 use crate::deployer::{Deployer, Deployers};
 use crate::expander::Expander;
@@ -89,7 +89,7 @@ pub struct Dependencies {
     pub deployer: Arc<dyn Deployer>,
     pub deployer_url: String,
     pub deployers: Arc<dyn Deployers>,
-    pub access: Access,
+    pub access: AccessControl,
     pub retry: Retry,
     pub operation_timeout: Duration,
     pub auth: Auth,

@@ -30,7 +30,7 @@ use common::model::{AppliedObject, ObjectRef, Resource};
 
 use self::checks::{expected, permissions};
 use self::fetch::outputs;
-use self::remove::item::Target;
+use self::remove::item::RemovalTarget;
 use self::remove::{superfluous, withheld};
 use self::write::predecessor;
 use crate::plan::Plan;
@@ -109,7 +109,7 @@ pub async fn apply(
 /// What was applied is reported, whatever happens to the rest.
 async fn removed(
     context: Context<'_>,
-    superfluous: Vec<Target>,
+    superfluous: Vec<RemovalTarget>,
     removal: Removal,
 ) -> remove::Removed {
     match remove::find(context, superfluous.clone()).await {
@@ -129,12 +129,12 @@ pub async fn delete(
     let unrecorded = unconfirmed
         .into_iter()
         .filter(|(_, object)| !known.contains(&object.identity()));
-    let mut targets: Vec<Target> = unrecorded
-        .map(|(resource, object)| Target::unconfirmed(resource, object))
+    let mut targets: Vec<RemovalTarget> = unrecorded
+        .map(|(resource, object)| RemovalTarget::unconfirmed(resource, object))
         .collect();
     targets.reverse();
     for old in recorded.iter().rev() {
-        targets.push(Target::recorded(old.clone())?);
+        targets.push(RemovalTarget::recorded(old.clone())?);
     }
     let found = remove::find(context, targets).await?;
     permissions::check(context, &found.needs(policy)).await?;

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 use futures::stream::BoxStream;
 use serde_json::Value;
@@ -87,7 +87,7 @@ pub trait Cluster: Send + Sync {
     async fn review_access(
         &self,
         identity: &Identity,
-        access: &Access,
+        access: &ResourceAttributes,
         within: Duration,
     ) -> Result<AccessVerdict, KubectlError>;
 
@@ -111,7 +111,11 @@ pub trait ClusterApi: Send + Sync {
     fn caller(&self) -> Option<&Identity>;
 
     /// Whether the caller may do something.
-    async fn may(&self, access: &Access, within: Duration) -> Result<AccessVerdict, KubectlError>;
+    async fn may(
+        &self,
+        access: &ResourceAttributes,
+        within: Duration,
+    ) -> Result<AccessVerdict, KubectlError>;
 
     /// The live object. `None` if it does not exist.
     async fn get(

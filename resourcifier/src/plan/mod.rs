@@ -75,7 +75,7 @@ pub struct Plan {
 impl Plan {
     /// The dependencies.
     pub fn edges(&self) -> Vec<Edge> {
-        hooks::shown(self)
+        hooks::all_edges(self)
     }
 }
 

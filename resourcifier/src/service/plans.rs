@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::read::{check, object};
 use super::{Deployer, LOOK};
-use crate::kubectl::{ClusterApi, KubectlError, PatchOptions, Precondition};
+use crate::kubectl::{ClusterApi, KubectlError, ObjectFault, PatchOptions, Precondition};
 use crate::plan::{Catalog, Wanted, field_manager};
 
 impl Deployer {
@@ -29,7 +29,9 @@ impl Deployer {
             let found = match place(asked, wanted, &catalog)? {
                 Some(place) => match kubectl.get(&place, LOOK).await {
                     Err(error) if error.fault() == Some(ObjectFault::Forbidden) => {
-                        answer.warnings.push(format!("{}: {error}", shown(asked)));
+                        answer
+                            .warnings
+                            .push(format!("{}: {error}", kind_and_name(asked)));
                         None
                     }
                     found => found?,
@@ -117,25 +119,28 @@ fn place(
     Ok(Some(object(kind, namespace, &asked.name)))
 }
 
-fn shown(object: &WantedObject) -> String {
+fn kind_and_name(object: &WantedObject) -> String {
     format!("{} {}", object.kind, object.name)
 }
 
 fn unknown(object: &WantedObject) -> ErrorBody {
     let message = format!(
         "{} cannot be changed: the cluster does not serve {}",
-        shown(object),
+        kind_and_name(object),
         object.api_version
     );
     ErrorBody::new(ErrorCode::UnknownType, message)
 }
 
 fn missing(object: &WantedObject) -> ErrorBody {
-    let message = format!("{} cannot be changed: it does not exist", shown(object));
+    let message = format!(
+        "{} cannot be changed: it does not exist",
+        kind_and_name(object)
+    );
     ErrorBody::new(ErrorCode::NotFound, message)
 }
 
 fn refused(object: &WantedObject, error: &KubectlError) -> ErrorBody {
-    let message = format!("{} cannot be changed: {error}", shown(object));
+    let message = format!("{} cannot be changed: {error}", kind_and_name(object));
     ErrorBody::new(error.code(), message)
 }

@@ -18,7 +18,7 @@ pub async fn a_caller_is_remembered_and_asked_about(world: &World) {
     let jane = identity("jane", &["dev"]);
     let hers = world.acting_for(&jane);
     assert_eq!(hers.caller(), Some(&jane));
-    let access = Access {
+    let access = ResourceAttributes {
         verb: "patch".to_owned(),
         group: String::new(),
         resource: "secrets".to_owned(),

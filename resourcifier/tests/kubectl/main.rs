@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::review::{Access, TokenReview};
+use common::api::review::{ResourceAttributes, TokenReview};
 use common::model::{Identity, ObjectRef, Secret};
 use e2e::Cluster as ControlPlane;
 use futures::StreamExt;

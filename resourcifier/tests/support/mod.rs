@@ -8,7 +8,7 @@ mod port;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use common::api::review::{Access, AccessVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes};
 use common::model::ObjectRef;
 use resourcifier::kubectl::{
     ApplyOptions, Cause, Change, DeleteOptions, Deletion, KubectlError, ObjectError, ObjectEvent,
@@ -146,7 +146,7 @@ pub fn refusal(fault: ObjectFault, text: &str, causes: Vec<Cause>) -> KubectlErr
 
 impl State {
     /// A permission for some objects of a kind is not a permission for the kind.
-    fn review(&self, access: &Access) -> AccessVerdict {
+    fn review(&self, access: &ResourceAttributes) -> AccessVerdict {
         let kind = format!("{} {}", access.verb, access.resource);
         let of_kind = format!("{kind}/");
         let denies = |denied: &String| match &access.name {

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
@@ -123,7 +123,7 @@ impl kubectl::Cluster for Cluster {
     async fn review_access(
         &self,
         _: &Identity,
-        access: &Access,
+        access: &ResourceAttributes,
         _: Duration,
     ) -> Result<AccessVerdict, KubectlError> {
         Ok(self.reach()?.review(access))
@@ -174,7 +174,11 @@ impl ClusterApi for Acting {
         self.caller.identity()
     }
 
-    async fn may(&self, access: &Access, _: Duration) -> Result<AccessVerdict, KubectlError> {
+    async fn may(
+        &self,
+        access: &ResourceAttributes,
+        _: Duration,
+    ) -> Result<AccessVerdict, KubectlError> {
         let mut state = self.reach()?;
         state.reviews += 1;
         Ok(state.review(access))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::job::Fence;
-use self::review::Access;
+use self::review::ResourceAttributes;
 use super::error::ErrorBody;
 use crate::model::{
     AppliedObject, ChartPath, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName,
@@ -237,7 +237,7 @@ pub struct ResourceDiff {
     pub unknown: Vec<String>,
     /// Permissions that the caller lacks for this change. The error says it in a sentence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing_permissions: Vec<Access>,
+    pub missing_permissions: Vec<ResourceAttributes>,
     /// Why the change would fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,

@@ -38,7 +38,7 @@ pub struct AccessReview {
     /// The user whose rights are checked.
     pub identity: Identity,
     /// At most [`crate::model::limits::ACCESS_QUESTIONS`].
-    pub attributes: Vec<Access>,
+    pub attributes: Vec<ResourceAttributes>,
 }
 
 /// One action that a user wants to do.
@@ -46,7 +46,8 @@ pub struct AccessReview {
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "camelCase")]
-pub struct Access {
+#[schemars(rename = "Access")]
+pub struct ResourceAttributes {
     /// `get`, `create`, `patch`, `delete`, `impersonate`, …
     pub verb: String,
     /// The API group, `""` for the core group.
@@ -66,7 +67,7 @@ pub struct Access {
 }
 
 /// `patch deployments.apps "web" in namespace shop`.
-impl fmt::Display for Access {
+impl fmt::Display for ResourceAttributes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.verb, self.resource)?;
         if let Some(subresource) = &self.subresource {
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn an_access_is_told_as_roles_name_it() {
-        let access = Access {
+        let access = ResourceAttributes {
             verb: "get".to_owned(),
             group: String::new(),
             resource: "pods".to_owned(),
@@ -121,7 +122,7 @@ mod tests {
             access.to_string(),
             "get pods/log \"web-0\" in namespace shop"
         );
-        let access = Access {
+        let access = ResourceAttributes {
             verb: "create".to_owned(),
             group: "rbac.authorization.k8s.io".to_owned(),
             resource: "clusterroles".to_owned(),

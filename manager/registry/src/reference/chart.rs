@@ -72,7 +72,7 @@ impl WantedChart {
     }
 
     /// For messages.
-    pub fn shown(&self) -> &str {
+    pub fn version_or_digest(&self) -> &str {
         let digest = self.digest.as_deref();
         self.version.as_deref().or(digest).unwrap_or_default()
     }
@@ -201,7 +201,11 @@ mod tests {
                     ChartPlace::Registered(name) => name,
                     ChartPlace::Repository(url) | ChartPlace::Oci(url) => url.to_string(),
                 };
-                format!("{place} | {} | {}", wanted.chart, wanted.shown())
+                format!(
+                    "{place} | {} | {}",
+                    wanted.chart,
+                    wanted.version_or_digest()
+                )
             }
             Err(error) => error,
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::error::ErrorBody;
-use common::api::review::{Access, AccessReview};
+use common::api::review::{AccessReview, ResourceAttributes};
 use common::model::Identity;
 
 use super::{Authorizer, Question, Visibility};
@@ -36,7 +36,7 @@ impl ClusterRules {
     }
 
     async fn ask(&self, identity: &Identity, question: &Question) -> Result<bool, Box<ErrorBody>> {
-        let access = Access {
+        let access = ResourceAttributes {
             verb: question.verb.as_str().to_owned(),
             group: Resource::GROUP.to_owned(),
             resource: question.resource.as_str().to_owned(),

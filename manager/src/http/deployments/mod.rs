@@ -19,7 +19,7 @@ use common::model::Deployment;
 use common::server::{ApiError, Body, Query};
 
 use self::new_deployment::New;
-use super::requests::audited::About;
+use super::requests::audited::AuditedOperation;
 use super::requests::extract::{asked, deployment, json, prefers_async};
 use crate::auth::Caller;
 use crate::error::Error;
@@ -120,7 +120,9 @@ async fn answer(
     status: StatusCode,
     handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::new(handle));
+    request
+        .extensions_mut()
+        .insert(AuditedOperation::new(handle));
     let answered = match prefers_async(request) {
         true => Ok(accepted(handle)),
         false => finished(services, status, handle).await,

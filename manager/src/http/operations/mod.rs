@@ -12,7 +12,7 @@ use common::server::{ApiError, Query};
 use serde::Deserialize;
 
 use super::deployments::{accepted, stopped};
-use super::requests::audited::About;
+use super::requests::audited::AuditedOperation;
 use super::requests::extract::{asked, deployment, name, prefers_async};
 use crate::auth::Caller;
 use crate::service::Services;
@@ -81,7 +81,9 @@ async fn ended(
     request: &HttpRequest,
     handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::new(handle));
+    request
+        .extensions_mut()
+        .insert(AuditedOperation::new(handle));
     if prefers_async(request) {
         return Ok(accepted(handle));
     }

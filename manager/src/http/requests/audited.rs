@@ -16,12 +16,12 @@ use crate::service::operations::OperationHandle;
 
 /// In a request's extensions: the operation of the request, known once it is accepted.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct AuditedOperation {
     operation: OperationId,
     deployment: DeploymentName,
 }
 
-impl About {
+impl AuditedOperation {
     pub fn new(handle: &OperationHandle) -> Self {
         let operation = handle.watch().operation();
         Self {
@@ -45,7 +45,7 @@ pub fn record<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceRespo
         return;
     }
     let caller: Caller = request.extensions().get().cloned().unwrap_or_default();
-    let about: Option<About> = request.extensions().get().cloned();
+    let about: Option<AuditedOperation> = request.extensions().get().cloned();
     let in_path = |part| request.match_info().get(part);
     let deployment = in_path("deployment").and_then(|name| DeploymentName::parse(name).ok());
     let operation = in_path("operation").and_then(|id| OperationId::parse(id).ok());

@@ -6,7 +6,7 @@ use common::api::error::ErrorCode;
 use common::model::{DeploymentName, Namespace, OperationId};
 
 use crate::auth::authorization::Question;
-use crate::auth::{Access, Caller, Resource, Verb};
+use crate::auth::{AccessControl, Caller, Resource, Verb};
 use crate::error::Error;
 use crate::service::deployments::missing;
 use crate::store::{Store, deployments, operations};
@@ -14,7 +14,7 @@ use crate::store::{Store, deployments, operations};
 #[derive(Clone)]
 pub struct Gate {
     pub store: Store,
-    pub access: Access,
+    pub access: AccessControl,
 }
 
 impl Gate {

@@ -13,7 +13,7 @@ use common::model::{Deployment, DeploymentName, Identity, Namespace};
 use serde::Serialize;
 
 use crate::auth::authorization::{Question, Visibility};
-use crate::auth::{Access, Caller, Resource, Verb};
+use crate::auth::{AccessControl, Caller, Resource, Verb};
 use crate::error::Error;
 use crate::store::operations::OperationRecord;
 use crate::store::{Store, StoreError, deployments};
@@ -24,7 +24,7 @@ const LOOKED_THROUGH: usize = 10_000;
 #[derive(Clone)]
 pub struct VisibilityFilters {
     pub store: Store,
-    pub access: Access,
+    pub access: AccessControl,
 }
 
 /// What the caller of one request may see, as far as this request has asked.

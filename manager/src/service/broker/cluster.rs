@@ -6,7 +6,7 @@ use manager_broker::{BackendError, BrokerError, Edit, Write};
 use serde_json::{Map, Value};
 
 use super::{BrokerDeployments, read, refused};
-use crate::domain::placement::{self, Needs};
+use crate::domain::placement::{self, ResourceRequests};
 use crate::store::deployments;
 
 impl BrokerDeployments {
@@ -36,7 +36,7 @@ impl BrokerDeployments {
         let rows = read(deployments::all_rows(store).await)?;
         let rows = rows.iter().map(|row| (&row.cluster, &row.labels));
         let needs = |(plan, requests): (&String, &Map<String, Value>)| {
-            Some((plan.clone(), Needs::of(requests).ok()?))
+            Some((plan.clone(), ResourceRequests::of(requests).ok()?))
         };
         let needs = placement.of_plans.iter().filter_map(needs).collect();
         let candidates = placement::candidates(clusters, rows, &needs);

@@ -57,7 +57,7 @@ impl LiveState {
                 error => error,
             })?;
         let known = self.final_properties(&deployment).await?;
-        let items = work::large(move || shown(statuses, &known, &redaction));
+        let items = work::large(move || redacted_resources(statuses, &known, &redaction));
         Ok(Page {
             items: items.await,
             next_page_token: page.next_page_token,
@@ -213,7 +213,7 @@ impl LiveState {
 }
 
 /// The objects as a caller may see them, each with the properties that it was applied with.
-fn shown(
+fn redacted_resources(
     statuses: Vec<ObjectStatus>,
     known: &[FinalProperties],
     redaction: &Redaction,

@@ -16,7 +16,7 @@ use expandybird_templateobject::export::{Portable, Style, cleaned, template};
 use serde_json::Value;
 
 use crate::auth::authorization::Question;
-use crate::auth::{Access, Caller, Resource, Verb};
+use crate::auth::{AccessControl, Caller, Resource, Verb};
 use crate::deployer::Deployers;
 use crate::error::Error;
 use crate::service::writes;
@@ -26,7 +26,7 @@ const READ: Duration = Duration::from_secs(60);
 
 pub struct LiveExport {
     pub deployers: Arc<dyn Deployers>,
-    pub access: Access,
+    pub access: AccessControl,
 }
 
 impl LiveExport {

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::template_inputs::TemplateInputs;
 use super::template_patch::{PatchFault, TemplatePatch};
 use crate::auth::authorization::Question;
-use crate::auth::{Access, Caller, Resource, Verb};
+use crate::auth::{AccessControl, Caller, Resource, Verb};
 use crate::error::Error;
 use crate::store::templates::{self, Found};
 use crate::store::{Store, StoreError};
@@ -40,7 +40,7 @@ pub struct Document {
 
 pub struct StoredTemplates {
     pub store: Store,
-    pub access: Access,
+    pub access: AccessControl,
 }
 
 impl StoredTemplates {
@@ -277,7 +277,7 @@ fn check(document: &Value) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::new(
             ErrorCode::InvalidRequest,
-            "the body is no Template: it has 'kind: Template' and 'apiVersion: v1' or 'template.openshift.io/v1'",
+            "the body is not a Template: it has 'kind: Template' and 'apiVersion: v1' or 'template.openshift.io/v1'",
         )),
     }
 }

@@ -10,7 +10,7 @@ use common::model::{
 use manager_registry::ResolvedTemplate;
 
 use crate::auth::authorization::Question;
-use crate::auth::{Access, Resource, Verb};
+use crate::auth::{AccessControl, Resource, Verb};
 use crate::store::{Store, StoreError, templates};
 
 const SCHEME: &str = "template:";
@@ -18,7 +18,7 @@ const SCHEME: &str = "template:";
 /// Stored Template objects, as types.
 pub struct StoredTypes {
     pub store: Store,
-    pub access: Access,
+    pub access: AccessControl,
 }
 
 /// Whether a type names a stored Template. Without a namespace it is a reference to a registry: `template:v1`.

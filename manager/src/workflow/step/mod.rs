@@ -10,7 +10,7 @@ use common::model::ManifestName;
 use super::expansion::Expansions;
 use super::retry::Retry;
 use crate::audit::Audit;
-use crate::auth::Access;
+use crate::auth::AccessControl;
 use crate::deployer::Deployers;
 use crate::domain::operation::intent::Intent;
 use crate::store::Store;
@@ -73,7 +73,7 @@ pub struct Dependencies {
     pub store: Store,
     pub expansions: Arc<Expansions>,
     pub deployers: Arc<dyn Deployers>,
-    pub access: Access,
+    pub access: AccessControl,
     pub audit: Audit,
     pub retry: Retry,
     /// The number of manifests to keep of a deployment [default: all].

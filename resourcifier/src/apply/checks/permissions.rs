@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::api::review::Access;
+use common::api::review::ResourceAttributes;
 use common::model::{ObjectRef, ResourceName};
 use futures::StreamExt;
 
@@ -62,25 +62,25 @@ impl Need {
 pub async fn lacking(
     context: Context<'_>,
     needs: &[Need],
-) -> Result<Vec<Option<Access>>, KubectlError> {
-    let mut groups: BTreeMap<Access, Vec<usize>> = BTreeMap::new();
+) -> Result<Vec<Option<ResourceAttributes>>, KubectlError> {
+    let mut groups: BTreeMap<ResourceAttributes, Vec<usize>> = BTreeMap::new();
     for (place, need) in needs.iter().enumerate() {
         if let Some(access) = of_kind(context, need) {
             groups.entry(access).or_default().push(place);
         }
     }
-    let kinds: Vec<Access> = groups.keys().cloned().collect();
+    let kinds: Vec<ResourceAttributes> = groups.keys().cloned().collect();
     let denied = denials(context, &kinds).await?;
-    let mut lacking: Vec<Option<Access>> = needs.iter().map(|_| None).collect();
+    let mut lacking: Vec<Option<ResourceAttributes>> = needs.iter().map(|_| None).collect();
     for ((kind, places), is_denied) in groups.into_iter().zip(denied) {
         if !is_denied {
             continue;
         }
-        let named = |&place: &usize| Access {
+        let named = |&place: &usize| ResourceAttributes {
             name: Some(needs[place].object.name.clone()),
             ..kind.clone()
         };
-        let named: Vec<Access> = places.iter().map(named).collect();
+        let named: Vec<ResourceAttributes> = places.iter().map(named).collect();
         let denied = denials(context, &named).await?;
         let is_whole = denied.iter().all(|&is_denied| is_denied);
         for ((place, named), is_denied) in places.into_iter().zip(named).zip(denied) {
@@ -92,9 +92,9 @@ pub async fn lacking(
 }
 
 /// The access to all objects of its kind beside it.
-fn of_kind(context: Context<'_>, need: &Need) -> Option<Access> {
+fn of_kind(context: Context<'_>, need: &Need) -> Option<ResourceAttributes> {
     let kind = context.catalog.current(&need.object)?;
-    Some(Access {
+    Some(ResourceAttributes {
         verb: need.verb.as_str().to_owned(),
         group: need.object.group().to_owned(),
         resource: kind.resource.clone(),
@@ -105,7 +105,10 @@ fn of_kind(context: Context<'_>, need: &Need) -> Option<Access> {
 }
 
 /// Which are denied. A cluster that does not answer such questions denies nothing here.
-async fn denials(context: Context<'_>, accesses: &[Access]) -> Result<Vec<bool>, KubectlError> {
+async fn denials(
+    context: Context<'_>,
+    accesses: &[ResourceAttributes],
+) -> Result<Vec<bool>, KubectlError> {
     let calls = accesses.iter().map(|access| {
         let within = context.deadline.call();
         context.kubectl.may(access, within)
@@ -156,15 +159,19 @@ pub fn who(context: Context<'_>) -> String {
 }
 
 /// Everything that is lacking, one error for each permission, with the resources that need it.
-pub fn faults(context: Context<'_>, needs: &[Need], lacking: &[Option<Access>]) -> Vec<ErrorBody> {
-    let mut resources: BTreeMap<&Access, Vec<&ResourceName>> = BTreeMap::new();
+pub fn faults(
+    context: Context<'_>,
+    needs: &[Need],
+    lacking: &[Option<ResourceAttributes>],
+) -> Vec<ErrorBody> {
+    let mut resources: BTreeMap<&ResourceAttributes, Vec<&ResourceName>> = BTreeMap::new();
     for (need, access) in needs.iter().zip(lacking) {
         if let Some(access) = access {
             resources.entry(access).or_default().push(&need.resource);
         }
     }
     let who = who(context);
-    let fault = |(access, resources): (&Access, Vec<&ResourceName>)| {
+    let fault = |(access, resources): (&ResourceAttributes, Vec<&ResourceName>)| {
         let named: Vec<&str> = resources
             .iter()
             .take(REPORTED)
@@ -190,10 +197,10 @@ pub fn faults(context: Context<'_>, needs: &[Need], lacking: &[Option<Access>]) 
 /// The whole refusal: nothing was touched, and all that is lacking.
 pub fn refusal(
     context: Context<'_>,
-    lacking: &[Option<Access>],
+    lacking: &[Option<ResourceAttributes>],
     faults: Vec<ErrorBody>,
 ) -> ErrorBody {
-    let mut accesses: Vec<&Access> = lacking.iter().flatten().collect();
+    let mut accesses: Vec<&ResourceAttributes> = lacking.iter().flatten().collect();
     accesses.sort();
     accesses.dedup();
     let reported: Vec<String> = accesses

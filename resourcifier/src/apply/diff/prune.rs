@@ -11,14 +11,14 @@ use crate::apply::fetch::read;
 use crate::apply::object::acquired::Taken;
 use crate::apply::object::claim::{self, Standing};
 use crate::apply::object::{change, ownership};
-use crate::apply::remove::item::Target;
+use crate::apply::remove::item::RemovalTarget;
 use crate::apply::remove::{Removal, namespaces};
 use crate::kubectl::KubectlError;
 
 /// In the order in which they would go.
 pub async fn diffs(
     context: Context<'_>,
-    superfluous: Vec<Target>,
+    superfluous: Vec<RemovalTarget>,
     removal: Removal,
 ) -> Result<Vec<ResourceDiff>, Stopped> {
     let mut found = Vec::with_capacity(superfluous.len());
@@ -39,7 +39,7 @@ pub async fn diffs(
 
 fn diff(
     context: Context<'_>,
-    target: &Target,
+    target: &RemovalTarget,
     live: Result<&Option<Value>, &KubectlError>,
     removal: Removal,
 ) -> ResourceDiff {

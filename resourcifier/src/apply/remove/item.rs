@@ -18,7 +18,7 @@ pub const REPLACED: &str = "another object has taken its name since; it is left 
 
 /// One object to remove.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct RemovalTarget {
     pub name: ResourceName,
     pub type_name: TypeName,
     pub object: ObjectRef,
@@ -26,7 +26,7 @@ pub struct Target {
     pub uid: Option<String>,
 }
 
-impl Target {
+impl RemovalTarget {
     pub fn recorded(old: AppliedObject) -> Result<Self, ErrorBody> {
         let type_name = TypeName::parse(&old.object.kind).map_err(|error| {
             ErrorBody::new(
@@ -54,7 +54,7 @@ impl Target {
 
 /// One target on its way.
 pub struct Item {
-    pub target: Target,
+    pub target: RemovalTarget,
     pub live: Option<Value>,
     pub state: ResourceState,
     action: Option<Action>,
@@ -66,7 +66,7 @@ pub struct Item {
 }
 
 impl Item {
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: RemovalTarget) -> Self {
         Self {
             target,
             live: None,

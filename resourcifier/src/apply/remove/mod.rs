@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::abandon::{Abandoned, Leaving};
-use self::item::{Item, REPLACED, Target};
+use self::item::{Item, REPLACED, RemovalTarget};
 use crate::apply::checks::permissions::{Need, Verb};
 use crate::apply::context::Context;
 use crate::apply::context::pace::{PATIENCE, Pace};
@@ -61,7 +61,10 @@ impl Removed {
 }
 
 /// What is recorded and not in the plan, in the order in which it is to go.
-pub fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target>, ErrorBody> {
+pub fn superfluous(
+    plan: &Plan,
+    recorded: &[AppliedObject],
+) -> Result<Vec<RemovalTarget>, ErrorBody> {
     let desired: HashSet<_> = plan
         .nodes
         .iter()
@@ -69,19 +72,19 @@ pub fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target
         .collect();
     let gone = recorded.iter().rev();
     gone.filter(|old| !desired.contains(&old.object.identity()))
-        .map(|old| Target::recorded(old.clone()))
+        .map(|old| RemovalTarget::recorded(old.clone()))
         .collect()
 }
 
 /// What would have been removed, had the operation not been stopped.
-pub fn not_begun(targets: Vec<Target>) -> Removed {
+pub fn not_begun(targets: Vec<RemovalTarget>) -> Removed {
     let mut items: Vec<Item> = targets.into_iter().map(Item::new).collect();
     items.iter_mut().for_each(|item| item.skipped(NOT_BEGUN));
     outcome(items)
 }
 
 /// What would have been removed, had nothing else failed.
-pub fn withheld(targets: Vec<Target>) -> Removed {
+pub fn withheld(targets: Vec<RemovalTarget>) -> Removed {
     let mut items: Vec<Item> = targets.into_iter().map(Item::new).collect();
     items.iter_mut().for_each(|item| {
         item.skipped("it is kept, because other resources of the deployment are not ready")
@@ -90,7 +93,7 @@ pub fn withheld(targets: Vec<Target>) -> Removed {
 }
 
 /// Looks for the targets; what is gone already, or not the deployment's any more, is left alone.
-pub async fn find(context: Context<'_>, targets: Vec<Target>) -> Result<Found<'_>, Halt> {
+pub async fn find(context: Context<'_>, targets: Vec<RemovalTarget>) -> Result<Found<'_>, Halt> {
     let mut run = Run {
         context,
         items: targets.into_iter().map(Item::new).collect(),

@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 
 use self::objects::Objects;
@@ -131,7 +131,7 @@ impl Cluster for ThroughProxy {
     async fn review_access(
         &self,
         identity: &Identity,
-        access: &Access,
+        access: &ResourceAttributes,
         within: Duration,
     ) -> Result<AccessVerdict, KubectlError> {
         let request = review::of_access(identity, access)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::review::{Access, AccessVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes};
 use common::model::{Identity, ObjectRef};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
@@ -156,7 +156,11 @@ impl ClusterApi for Objects {
         self.caller.identity()
     }
 
-    async fn may(&self, access: &Access, within: Duration) -> Result<AccessVerdict, KubectlError> {
+    async fn may(
+        &self,
+        access: &ResourceAttributes,
+        within: Duration,
+    ) -> Result<AccessVerdict, KubectlError> {
         let answer = self.send(&review::of_own_access(access)?, within).await?;
         review::access_verdict(&answer)
     }

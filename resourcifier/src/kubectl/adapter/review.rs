@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::api::review::{AccessVerdict, ResourceAttributes, TokenReview, TokenVerdict};
 use common::model::{Identity, identity::Parts};
 use reqwest::Method;
 use serde::Deserialize;
@@ -24,7 +24,10 @@ pub fn of_token(review: &TokenReview) -> Result<Request, KubectlError> {
 }
 
 /// What another user may do.
-pub fn of_access(identity: &Identity, access: &Access) -> Result<Request, KubectlError> {
+pub fn of_access(
+    identity: &Identity,
+    access: &ResourceAttributes,
+) -> Result<Request, KubectlError> {
     let spec = json!({
         "user": identity.user(), "uid": identity.uid(), "groups": identity.groups(), "extra": identity.extra(),
         "resourceAttributes": attributes(access),
@@ -38,7 +41,7 @@ pub fn of_access(identity: &Identity, access: &Access) -> Result<Request, Kubect
 }
 
 /// What the user of this request may do.
-pub fn of_own_access(access: &Access) -> Result<Request, KubectlError> {
+pub fn of_own_access(access: &ResourceAttributes) -> Result<Request, KubectlError> {
     let spec = json!({"resourceAttributes": attributes(access)});
     request(
         AUTHORIZATION,
@@ -48,7 +51,7 @@ pub fn of_own_access(access: &Access) -> Result<Request, KubectlError> {
     )
 }
 
-fn attributes(access: &Access) -> Value {
+fn attributes(access: &ResourceAttributes) -> Value {
     json!({
         "verb": access.verb, "group": access.group, "resource": access.resource,
         "subresource": access.subresource, "namespace": access.namespace, "name": access.name,

@@ -2,13 +2,13 @@
 //!
 //! The API server also answers 403 for quotas and admission. Those messages stay unchanged.
 
-use common::api::review::Access;
+use common::api::review::ResourceAttributes;
 
 /// The user and the missing permission.
 #[derive(Debug, PartialEq)]
 struct Denial {
     user: String,
-    access: Access,
+    access: ResourceAttributes,
 }
 
 /// The sentence, if the message is about a missing permission.
@@ -27,7 +27,7 @@ pub fn explained(message: &str) -> Option<String> {
 }
 
 /// What an administrator can do.
-pub fn remedy(access: &Access) -> String {
+pub fn remedy(access: &ResourceAttributes) -> String {
     let role = match &access.namespace {
         Some(namespace) => format!("Role in namespace {namespace}"),
         None => "ClusterRole".to_owned(),
@@ -52,7 +52,7 @@ fn read(message: &str) -> Option<Denial> {
     };
     Some(Denial {
         user: user.to_owned(),
-        access: Access {
+        access: ResourceAttributes {
             verb: verb.to_owned(),
             group: group.to_owned(),
             resource: resource.to_owned(),

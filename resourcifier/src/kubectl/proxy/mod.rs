@@ -67,10 +67,10 @@ pub struct Way<'a> {
 }
 
 /// What to do about an answer.
-enum Turn {
+enum Attempt {
     Answer(Answer),
     /// There are too many requests. The time is the delay that the answer asks for.
-    Away(Option<Duration>, KubectlError),
+    Backoff(Option<Duration>, KubectlError),
 }
 
 impl Proxy {
@@ -123,16 +123,16 @@ impl Proxy {
     async fn tried(&self, way: Way<'_>, request: &Request) -> Result<Answer, KubectlError> {
         let mut attempt = 0;
         loop {
-            match self.turn(way, request).await? {
-                Turn::Answer(answer) => return Ok(answer),
-                Turn::Away(_, error) if attempt == TRIES => return Err(error),
-                Turn::Away(retry_after, _) => self.brake.press(retry_after, attempt),
+            match self.attempt(way, request).await? {
+                Attempt::Answer(answer) => return Ok(answer),
+                Attempt::Backoff(_, error) if attempt == TRIES => return Err(error),
+                Attempt::Backoff(retry_after, _) => self.brake.press(retry_after, attempt),
             }
             attempt += 1;
         }
     }
 
-    async fn turn(&self, way: Way<'_>, request: &Request) -> Result<Turn, KubectlError> {
+    async fn attempt(&self, way: Way<'_>, request: &Request) -> Result<Attempt, KubectlError> {
         let slot = async {
             self.brake.wait().await;
             self.slots.acquire().await.map_err(|_| stopped())
@@ -161,12 +161,12 @@ impl Proxy {
         &self,
         caller: &Caller,
         request: &Request,
-    ) -> Result<(Result<Turn, KubectlError>, bool), KubectlError> {
+    ) -> Result<(Result<Attempt, KubectlError>, bool), KubectlError> {
         let response = self.response(caller, request).await?;
         let (code, retry_after) = (response.status(), retry_after(&response));
         let body = bounded(response, request).await?;
         if code.is_success() {
-            return Ok((Ok(Turn::Answer(body)), true));
+            return Ok((Ok(Attempt::Answer(body)), true));
         }
         let error = status::error(code.as_u16(), &body);
         // The request is rejected before anything is done.
@@ -175,7 +175,7 @@ impl Proxy {
         // The API server timed out on its store, or a proxy in between timed out on the API server.
         let is_certain = is_refused || !(code.is_server_error() && error.is_transient());
         let turn = match is_refused {
-            true => Ok(Turn::Away(retry_after, error)),
+            true => Ok(Attempt::Backoff(retry_after, error)),
             false => Err(error),
         };
         Ok((turn, is_certain))

@@ -69,23 +69,23 @@ impl Moment<'_> {
         }
     }
 
-    fn place(self, node: &Node) -> Option<Place> {
+    fn place(self, node: &Node) -> Option<ChartPhase> {
         let Some(hook) = &node.metadata.hook else {
             return self.applies().then_some(match node.metadata.shared {
-                true => Place::Definition,
-                false => Place::Object,
+                true => ChartPhase::Definition,
+                false => ChartPhase::Object,
             });
         };
         let [before, after] = self.events(&node.metadata.chart);
         let runs = |event: &HookEvent| hook.runs_at(*event) && !self.is_done(*event, &node.object);
-        let before = before.filter(runs).map(Place::Before);
-        before.or_else(|| after.filter(runs).map(Place::After))
+        let before = before.filter(runs).map(ChartPhase::Before);
+        before.or_else(|| after.filter(runs).map(ChartPhase::After))
     }
 }
 
 /// Where a resource stands in the order of its chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ChartPhase {
     Definition,
     Before(HookEvent),
     Object,
@@ -101,7 +101,8 @@ pub fn select(plan: Plan, moment: Moment<'_>, operation: &str) -> Result<Plan, P
     if moment.applies() && !plan.nodes.iter().any(is_special) {
         return Ok(plan);
     }
-    let places: Vec<Option<Place>> = plan.nodes.iter().map(|node| moment.place(node)).collect();
+    let places: Vec<Option<ChartPhase>> =
+        plan.nodes.iter().map(|node| moment.place(node)).collect();
     let kept = with_targets(&plan.nodes, &places);
     let mut indices = vec![None; plan.nodes.len()];
     let count = kept.iter().filter(|is_kept| **is_kept).count();
@@ -129,7 +130,7 @@ pub fn select(plan: Plan, moment: Moment<'_>, operation: &str) -> Result<Plan, P
 }
 
 /// All dependencies, with the order of hooks as far as it is the same in all operations.
-pub fn shown(plan: &Plan) -> Vec<Edge> {
+pub fn all_edges(plan: &Plan) -> Vec<Edge> {
     use HookEvent as E;
     let place = |node: &Node| {
         let any = |events: [HookEvent; 3]| {
@@ -137,12 +138,12 @@ pub fn shown(plan: &Plan) -> Vec<Edge> {
             events.into_iter().find(|event| hook.runs_at(*event))
         };
         match (&node.metadata.hook, node.metadata.shared) {
-            (None, true) => Some(Place::Definition),
-            (None, false) => Some(Place::Object),
+            (None, true) => Some(ChartPhase::Definition),
+            (None, false) => Some(ChartPhase::Object),
             (Some(_), _) => any([E::PreInstall, E::PreUpgrade, E::PreRollback])
-                .map(Place::Before)
+                .map(ChartPhase::Before)
                 .or_else(|| {
-                    any([E::PostInstall, E::PostUpgrade, E::PostRollback]).map(Place::After)
+                    any([E::PostInstall, E::PostUpgrade, E::PostRollback]).map(ChartPhase::After)
                 }),
         }
     };
@@ -168,7 +169,7 @@ pub fn shown(plan: &Plan) -> Vec<Edge> {
 }
 
 /// Which nodes stay: those with a place, and all that they refer to.
-fn with_targets(nodes: &[Node], places: &[Option<Place>]) -> Vec<bool> {
+fn with_targets(nodes: &[Node], places: &[Option<ChartPhase>]) -> Vec<bool> {
     let mut kept: Vec<bool> = places.iter().map(Option::is_some).collect();
     let mut open: Vec<usize> = (0..nodes.len()).filter(|&index| kept[index]).collect();
     while let Some(index) = open.pop() {
@@ -186,7 +187,12 @@ fn with_targets(nodes: &[Node], places: &[Option<Place>]) -> Vec<bool> {
 }
 
 /// The node with the new numbers of the others.
-fn moved(mut node: Node, place: Option<Place>, indices: &[Option<usize>], operation: &str) -> Node {
+fn moved(
+    mut node: Node,
+    place: Option<ChartPhase>,
+    indices: &[Option<usize>],
+    operation: &str,
+) -> Node {
     let renumbered = |mut dependency: Dependency| {
         dependency.on = indices[dependency.on]?;
         Some(dependency)
@@ -202,12 +208,12 @@ fn moved(mut node: Node, place: Option<Place>, indices: &[Option<usize>], operat
             node.references = Vec::new();
             node.dependencies = Vec::new();
         }
-        Some(Place::Before(event) | Place::After(event)) => {
+        Some(ChartPhase::Before(event) | ChartPhase::After(event)) => {
             let id = format!("{operation}.{}", event.as_str());
             node.template["metadata"]["annotations"][RUN] = id.as_str().into();
             node.run = Some(Run { id, event });
         }
-        Some(Place::Definition | Place::Object) => {}
+        Some(ChartPhase::Definition | ChartPhase::Object) => {}
     }
     for reference in &mut node.references {
         // Its target is kept.
@@ -228,7 +234,7 @@ struct Chart {
 /// Adds the order of each chart, and takes implicit dependencies out of circles.
 fn ordered(
     nodes: &[Node],
-    places: &[Option<Place>],
+    places: &[Option<ChartPhase>],
     edges: &mut [Vec<Dependency>],
 ) -> Result<(), PlanError> {
     let mut charts: BTreeMap<&ChartPath, Chart> = BTreeMap::new();
@@ -236,10 +242,10 @@ fn ordered(
         let Some(place) = place else { continue };
         let chart = charts.entry(&node.metadata.chart).or_default();
         match place {
-            Place::Definition => chart.definitions.push(index),
-            Place::Before(_) => chart.before.push(index),
-            Place::Object => chart.objects.push(index),
-            Place::After(_) => chart.after.push(index),
+            ChartPhase::Definition => chart.definitions.push(index),
+            ChartPhase::Before(_) => chart.before.push(index),
+            ChartPhase::Object => chart.objects.push(index),
+            ChartPhase::After(_) => chart.after.push(index),
         }
     }
     let mut left = DEPENDENCIES.saturating_sub(edges.iter().map(Vec::len).sum());

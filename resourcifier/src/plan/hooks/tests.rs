@@ -222,7 +222,7 @@ fn an_object_that_a_hook_before_it_uses_does_not_wait_in_a_circle() {
 
 #[test]
 fn the_graph_shows_the_order_of_hooks() {
-    let edges = super::shown(&chart());
+    let edges = super::all_edges(&chart());
     let count = |because| edges.iter().filter(|edge| edge.because == because).count();
     // a, b: undo; late: early; undo: late; early: crd; after: crd, a, b, undo
     assert_eq!(count(EdgeReason::Hook), 9);

@@ -40,10 +40,10 @@ pub fn check(metadata: &mut Map<String, Value>, references: &[Reference]) -> Res
 }
 
 /// Where something is wrong, and what.
-type Place = (String, String);
+type Violation = (String, String);
 
 /// One of our own labels or annotations, except those for users.
-fn marked(metadata: &Map<String, Value>) -> Option<Place> {
+fn marked(metadata: &Map<String, Value>) -> Option<Violation> {
     ["labels", "annotations"].into_iter().find_map(|section| {
         let keys = metadata.get(section)?.as_object()?.keys();
         let is_for_users =
@@ -59,7 +59,7 @@ fn marked(metadata: &Map<String, Value>) -> Option<Place> {
     })
 }
 
-fn foreign(metadata: &Map<String, Value>) -> Option<Place> {
+fn foreign(metadata: &Map<String, Value>) -> Option<Violation> {
     let field = OF_THE_SERVER
         .iter()
         .find(|field| metadata.contains_key(**field));
@@ -74,7 +74,7 @@ fn foreign(metadata: &Map<String, Value>) -> Option<Place> {
 }
 
 /// An owner that is not a resource of the deployment. Only a reference proves that it is one.
-fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Place> {
+fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Violation> {
     const FIELD: &str = "metadata.ownerReferences";
     let Some(owners) = metadata.get("ownerReferences")?.as_array() else {
         return Some((FIELD.to_owned(), "is not a list".to_owned()));

@@ -113,7 +113,7 @@ impl Repository {
         let joined = self.0.base.join(url);
         joined.map_err(|error| RegistryError::Malformed {
             url: self.0.base.to_string(),
-            reason: format!("it names {url:?}, which is no URL: {error}"),
+            reason: format!("it names {url:?}, which is not a URL: {error}"),
         })
     }
 
@@ -228,7 +228,7 @@ pub fn chosen<'a>(
     wanted: &WantedChart,
     versions: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Result<Option<&'a str>, RegistryError> {
-    choose(wanted.shown(), versions).map_err(|error| RegistryError::ChartVersion {
+    choose(wanted.version_or_digest(), versions).map_err(|error| RegistryError::ChartVersion {
         chart: wanted.chart.clone(),
         reason: error.to_string(),
     })
@@ -243,7 +243,7 @@ pub fn no_version<'a>(
     RegistryError::VersionNotFound {
         registry: registry.to_owned(),
         template: wanted.chart.clone(),
-        wanted: wanted.shown().to_owned(),
+        wanted: wanted.version_or_digest().to_owned(),
         versions: newest.map(str::to_owned).collect(),
     }
 }

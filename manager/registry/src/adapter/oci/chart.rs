@@ -41,7 +41,7 @@ impl Artifacts {
             return Err(RegistryError::Artifact {
                 registry: self.0.name.clone(),
                 version: format!("{repository}:{tag}"),
-                reason: "it is no Helm chart: push charts with helm push".to_owned(),
+                reason: "it is not a Helm chart: push charts with helm push".to_owned(),
             });
         }
         let revision = Some(found.digest.clone());
@@ -66,7 +66,7 @@ impl Artifacts {
         wanted: &WantedChart,
     ) -> Result<(String, String), RegistryError> {
         let Some(version) = &wanted.version else {
-            let digest = wanted.shown().to_owned();
+            let digest = wanted.version_or_digest().to_owned();
             return Ok((digest.clone(), digest.replace(':', "-")));
         };
         let tag = version.replace('+', "_");

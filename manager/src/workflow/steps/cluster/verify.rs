@@ -143,10 +143,10 @@ fn by_path(changes: &[FieldChange]) -> BTreeMap<&str, &FieldChange> {
 }
 
 fn field(path: &str, was: Option<&Value>, is: Option<&Value>) -> String {
-    format!("{path} was {} and is {}", shown(was), shown(is))
+    format!("{path} was {} and is {}", excerpt(was), excerpt(is))
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn excerpt(value: Option<&Value>) -> String {
     let Some(value) = value else {
         return "absent".to_owned();
     };
