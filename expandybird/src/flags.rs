@@ -8,7 +8,7 @@ use common::memory::available_bytes;
 use common::server::{CallerFlags, Listen};
 
 use crate::input::Bounds;
-use crate::memory::{Plan, TooLittle, Wishes};
+use crate::memory::{MemorySettings, Plan, TooLittle};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -82,14 +82,14 @@ impl EngineFlags {
     /// [`TooLittle`] if the settings need more memory than there is.
     pub fn plan(&self, body_memory: Option<NonZeroU32>) -> Result<Plan, TooLittle> {
         let bytes = |mebibytes: u32| u64::from(mebibytes) * MIB;
-        let wishes = Wishes {
+        let settings = MemorySettings {
             expansions: self.max_expansions.map(NonZeroUsize::get),
             expansion_bytes: self.expansion_memory.map(bytes),
             sessions: self.max_sessions.map(NonZeroUsize::get),
             template_bytes: self.template_memory.map(bytes),
             body_bytes: body_memory.map(NonZeroU32::get).map(bytes),
         };
-        Plan::new(available_bytes(), wishes)
+        Plan::new(available_bytes(), settings)
     }
 }
 

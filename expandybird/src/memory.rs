@@ -31,7 +31,7 @@ const SIZES: [(u64, u64); 4] = [
 
 /// The settings of the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct MemorySettings {
     pub expansions: Option<usize>,
     pub expansion_bytes: Option<u64>,
     pub sessions: Option<usize>,
@@ -60,8 +60,8 @@ pub struct Plan {
 pub struct TooLittle(Plan);
 
 impl Plan {
-    pub fn new(available_bytes: u64, wishes: Wishes) -> Result<Self, TooLittle> {
-        let plans = SIZES.map(|size| Self::of_size(available_bytes, wishes, size));
+    pub fn new(available_bytes: u64, settings: MemorySettings) -> Result<Self, TooLittle> {
+        let plans = SIZES.map(|size| Self::of_size(available_bytes, settings, size));
         let enough = |plan: &&Plan| plan.adds_up() && plan.expansions >= FEW_AT_ONCE;
         let last = plans[SIZES.len() - 1];
         let plan = plans.iter().find(enough).copied();
@@ -69,17 +69,21 @@ impl Plan {
         plan.ok_or(TooLittle(last))
     }
 
-    fn of_size(available_bytes: u64, wishes: Wishes, (expansion, template): (u64, u64)) -> Self {
+    fn of_size(
+        available_bytes: u64,
+        settings: MemorySettings,
+        (expansion, template): (u64, u64),
+    ) -> Self {
         let mut plan = Self {
             available_bytes,
             // Answers count among the bodies too.
-            body_bytes: wishes
+            body_bytes: settings
                 .body_bytes
                 .unwrap_or_else(|| body_bytes(available_bytes)),
-            expansions: wishes.expansions.unwrap_or(0),
-            expansion_bytes: wishes.expansion_bytes.unwrap_or(expansion),
-            sessions: wishes.sessions.unwrap_or(0),
-            template_bytes: wishes.template_bytes.unwrap_or(template),
+            expansions: settings.expansions.unwrap_or(0),
+            expansion_bytes: settings.expansion_bytes.unwrap_or(expansion),
+            sessions: settings.sessions.unwrap_or(0),
+            template_bytes: settings.template_bytes.unwrap_or(template),
         };
         let left = available_bytes.saturating_sub(plan.needed_bytes());
         let fit = |unit: u64| {
@@ -87,7 +91,7 @@ impl Plan {
             fit.clamp(1, MOST_AT_ONCE)
         };
         let (expansion, session) = (plan.of_one_expansion(), plan.of_one_session());
-        match (wishes.expansions, wishes.sessions) {
+        match (settings.expansions, settings.sessions) {
             (None, None) => {
                 plan.expansions = fit(expansion + session);
                 plan.sessions = plan.expansions;
@@ -146,19 +150,23 @@ mod tests {
 
     #[test]
     fn more_memory_serves_more_at_once() {
-        let at_once = |available| Plan::new(available, Wishes::default()).unwrap().expansions;
+        let at_once = |available| {
+            Plan::new(available, MemorySettings::default())
+                .unwrap()
+                .expansions
+        };
         let all = [GIB, 2 * GIB, 4 * GIB, 8 * GIB, 64 * GIB].map(at_once);
         assert_eq!(all, [2, 3, 3, 8, 16]);
     }
 
     #[test]
     fn what_cannot_add_up_is_refused_with_its_numbers() {
-        let wishes = Wishes {
+        let settings = MemorySettings {
             sessions: Some(8),
             template_bytes: Some(170 * MIB),
-            ..Wishes::default()
+            ..MemorySettings::default()
         };
-        let error = Plan::new(GIB, wishes).unwrap_err().to_string();
+        let error = Plan::new(GIB, settings).unwrap_err().to_string();
         assert!(
             error.contains("8 Python processes of 218 MiB") && error.contains("of 1024 MiB"),
             "{error}"
@@ -176,14 +184,14 @@ mod tests {
             template in prop::option::of(32 * MIB..2 * GIB),
             expansion in prop::option::of(32 * MIB..2 * GIB),
         ) {
-            let wishes = Wishes {
+            let settings = MemorySettings {
                 expansions,
                 expansion_bytes: expansion,
                 sessions,
                 template_bytes: template,
                 body_bytes: None,
             };
-            if let Ok(plan) = Plan::new(available, wishes) {
+            if let Ok(plan) = Plan::new(available, settings) {
                 prop_assert!(plan.needed_bytes() <= available);
                 prop_assert!(plan.expansions > 0 && plan.sessions > 0);
                 prop_assert_eq!(expansions.unwrap_or(plan.expansions), plan.expansions);

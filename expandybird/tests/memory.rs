@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use common::yaml::{self, Duplicates, Limits};
-use expandybird::memory::{Plan, Wishes};
+use expandybird::memory::{MemorySettings, Plan};
 
 /// The default of the chart's schema, which sets no limit of expandybird's own: it derives them.
 fn of_the_chart() -> u64 {
@@ -21,7 +21,7 @@ fn of_the_chart() -> u64 {
 
 #[test]
 fn the_charts_memory_suffices_for_more_than_one_caller_at_once() {
-    let plan = Plan::new(of_the_chart(), Wishes::default()).unwrap();
+    let plan = Plan::new(of_the_chart(), MemorySettings::default()).unwrap();
     assert!(plan.needed_bytes() <= of_the_chart(), "{plan}");
     // One place stays free for the others whatever one caller does.
     assert!(plan.expansions >= 2 && plan.sessions >= 2, "{plan}");

@@ -252,7 +252,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
 
     fn tagged(&self, node: &Node<'a>, tag: &str, text: &str) -> Result<Value, YamlError> {
         let known = tag.strip_prefix(YAML_TAG);
-        let number_error = |e| self.number_error(e, node, &shown(tag), text);
+        let number_error = |e| self.number_error(e, node, &as_written(tag), text);
         match known {
             Some("str" | "binary" | "timestamp") => Ok(Value::from(text)),
             Some("null") => Ok(Value::Null),
@@ -267,9 +267,9 @@ impl<'t, 'a> Constructor<'t, 'a> {
                 _ => Err(number_error(NumberError::Malformed)),
             },
             Some("seq" | "map" | "omap" | "pairs" | "set") => {
-                Err(self.error(YamlErrorKind::MisplacedTag(shown(tag)), node))
+                Err(self.error(YamlErrorKind::MisplacedTag(as_written(tag)), node))
             }
-            _ => Err(self.error(YamlErrorKind::UnknownTag(shown(tag)), node)),
+            _ => Err(self.error(YamlErrorKind::UnknownTag(as_written(tag)), node)),
         }
     }
 
@@ -298,8 +298,8 @@ impl<'t, 'a> Constructor<'t, 'a> {
             Some(
                 "str" | "int" | "float" | "bool" | "null" | "binary" | "timestamp" | "seq" | "map"
                 | "set" | "omap" | "pairs",
-            ) => Err(self.error(YamlErrorKind::MisplacedTag(shown(&tag)), node)),
-            _ => Err(self.error(YamlErrorKind::UnknownTag(shown(&tag)), node)),
+            ) => Err(self.error(YamlErrorKind::MisplacedTag(as_written(&tag)), node)),
+            _ => Err(self.error(YamlErrorKind::UnknownTag(as_written(&tag)), node)),
         }
     }
 
@@ -309,7 +309,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
 }
 
 /// A tag as the author wrote it.
-fn shown(tag: &str) -> String {
+fn as_written(tag: &str) -> String {
     match tag.strip_prefix(YAML_TAG) {
         Some(name) => format!("!!{name}"),
         None => tag.to_owned(),

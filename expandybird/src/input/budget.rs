@@ -92,13 +92,13 @@ impl Budget {
         }
         Err(BudgetError::TooDeep {
             limit,
-            chain: shown(chain, template),
+            chain: chain_of_names(chain, template),
         })
     }
 }
 
 /// The nested templates. For a template that contains itself, one round of the cycle.
-fn shown(chain: &[String], template: &str) -> String {
+fn chain_of_names(chain: &[String], template: &str) -> String {
     let round = chain.iter().rposition(|outer| outer == template);
     let from = round.unwrap_or(0);
     let names = chain[from..].iter().map(String::as_str);

@@ -71,18 +71,18 @@ impl Fault {
 
     /// A long value is shown by its kind only.
     pub fn invalid(field: Field, value: &Value, detail: impl Into<String>) -> Self {
-        Self::of(Reason::Invalid, field, Some(shown(value)), detail)
+        Self::of(Reason::Invalid, field, Some(excerpt(value)), detail)
     }
 
     pub fn duplicate(field: Field, value: &str) -> Self {
-        let value = shown(&Value::from(value));
+        let value = excerpt(&Value::from(value));
         Self::of(Reason::Duplicate, field, Some(value), "")
     }
 
     pub fn unsupported(field: Field, value: &str, supported: &[&str]) -> Self {
         let names: Vec<_> = supported.iter().map(|name| format!("{name:?}")).collect();
         let detail = format!("supported values: {}", names.join(", "));
-        let value = shown(&Value::from(value));
+        let value = excerpt(&Value::from(value));
         Self::of(Reason::NotSupported, field, Some(value), detail)
     }
 
@@ -111,7 +111,7 @@ impl Fault {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn excerpt(value: &Value) -> String {
     const CHARS: usize = 200;
     match value {
         Value::Array(_) => "a list".to_owned(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tokio::sync::Mutex;
 
 use super::issuer::{Issuer, Tokens};
-use super::store::Place;
+use super::store::LoginFile;
 use super::{LoginError, SavedLogin, claims};
 
 /// A token that ends this soon is renewed, so that it does not end during a request.
@@ -15,14 +15,14 @@ const MARGIN: i64 = 30;
 const AGAIN: &str = "sign in again with dm login";
 
 pub struct LoginBearer {
-    place: Place,
+    place: LoginFile,
     held: Mutex<SavedLogin>,
 }
 
 impl LoginBearer {
     /// None if nobody is signed in at this manager.
     pub fn of(service: &str) -> Result<Option<Self>, LoginError> {
-        let place = match Place::of(service) {
+        let place = match LoginFile::of(service) {
             // Without a home nobody has signed in.
             Err(LoginError::NoHome) => return Ok(None),
             place => place?,
@@ -53,7 +53,7 @@ fn is_ending(login: &SavedLogin) -> bool {
 }
 
 /// One process renews the token, and the others use what it has got: many issuers take a refresh token only once.
-async fn renewed(place: &Place) -> Result<SavedLogin, LoginError> {
+async fn renewed(place: &LoginFile) -> Result<SavedLogin, LoginError> {
     let waiting = place.clone();
     let lock = tokio::task::spawn_blocking(move || waiting.lock()).await;
     let _lock = lock.map_err(|_| LoginError::Token("its file cannot be locked"))??;

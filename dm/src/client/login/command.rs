@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::bearer::with;
 use super::issuer::Issuer;
-use super::store::Place;
+use super::store::LoginFile;
 use super::{LoginError, SavedLogin, browser, claims, device};
 use crate::client::context::{self, ContextIssuer};
 use crate::client::session::Session;
@@ -67,7 +67,7 @@ struct SignedIn {
 
 impl Login {
     pub async fn run(self, session: &mut Session<'_, '_>, service: String) -> Result<(), Failure> {
-        let place = Place::of(&service)?;
+        let place = LoginFile::of(&service)?;
         let known = self.known(&service, &place)?;
         let issuer = Issuer::discover(&known.issuer, known.issuer_ca.as_deref()).await?;
         // Tokens name the issuer as it names itself.
@@ -98,7 +98,7 @@ impl Login {
     }
 
     /// What the flags say, or the context, or the last login.
-    fn known(&self, service: &str, place: &Place) -> Result<SavedLogin, Failure> {
+    fn known(&self, service: &str, place: &LoginFile) -> Result<SavedLogin, Failure> {
         let last = place.read().ok().flatten();
         let last = last.map(|last| ContextIssuer {
             url: last.issuer,
@@ -151,7 +151,7 @@ fn shown(done: &SignedIn) -> String {
 
 impl Logout {
     pub fn run(self, session: &mut Session<'_, '_>, service: &str) -> Result<(), Failure> {
-        let place = Place::of(service)?;
+        let place = LoginFile::of(service)?;
         let was = {
             let _lock = place.lock()?;
             place.remove()?

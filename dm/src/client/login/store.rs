@@ -31,9 +31,9 @@ pub struct SavedLogin {
 
 /// The place of the tokens for a manager.
 #[derive(Debug, Clone)]
-pub struct Place(PathBuf);
+pub struct LoginFile(PathBuf);
 
-impl Place {
+impl LoginFile {
     pub fn of(service: &str) -> Result<Self, LoginError> {
         Ok(Self::in_folder(&folder()?, service))
     }
@@ -162,15 +162,15 @@ mod tests {
     #[test]
     fn tokens_are_for_their_user_only_and_for_one_manager() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8080/");
+        let place = LoginFile::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8080/");
         assert!(place.read().unwrap().is_none());
         place.write(&login()).unwrap();
         place.write(&login()).unwrap();
         let mode = fs::metadata(&place.0).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let same = Place::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8080");
+        let same = LoginFile::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8080");
         assert_eq!(same.read().unwrap().unwrap().token.reveal(), "t");
-        let other = Place::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8081");
+        let other = LoginFile::in_folder(&folder.path().join("logins"), "http://127.0.0.1:8081");
         assert!(other.read().unwrap().is_none());
         fs::set_permissions(&place.0, fs::Permissions::from_mode(0o644)).unwrap();
         let error = place.read().unwrap_err().to_string();
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn one_process_writes_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::in_folder(folder.path(), "http://127.0.0.1:8080");
+        let place = LoginFile::in_folder(folder.path(), "http://127.0.0.1:8080");
         let held = place.lock().unwrap();
         let other = File::open(place.0.with_extension("lock")).unwrap();
         assert!(other.try_lock().is_err());

@@ -69,7 +69,7 @@ fn service(entry: &Node<'_>, names: &mut BTreeSet<String>) -> Service {
             entry.fault_of_item("requires", index, format!("{unknown:?} is none of {known}"));
         }
     }
-    let mut listed = shown(
+    let mut listed = standard_keys(
         entry,
         &["name", "id", "description", "tags", "requires", "metadata"],
     );
@@ -115,7 +115,7 @@ fn plan(entry: &Node<'_>, bindable: bool, updatable: bool) -> Plan {
     let own_updatable = entry.flag("planUpdatable");
     entry.required("description");
     entry.object("metadata");
-    let mut listed = shown(entry, &["name", "id", "description", "metadata"]);
+    let mut listed = standard_keys(entry, &["name", "id", "description", "metadata"]);
     let mut list = |key: &str, value: Option<Value>| {
         value.map(|value| listed.insert(key.to_owned(), value));
     };
@@ -145,7 +145,7 @@ fn plan(entry: &Node<'_>, bindable: bool, updatable: bool) -> Plan {
 }
 
 /// The keys that OSB calls the same.
-fn shown(entry: &Node<'_>, keys: &[&str]) -> Map<String, Value> {
+fn standard_keys(entry: &Node<'_>, keys: &[&str]) -> Map<String, Value> {
     let entries = keys
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), entry.value(key)?.clone())));

@@ -73,10 +73,10 @@ fn is_same(left: &Value, right: &Value) -> Result<bool, Failure> {
     if left.kind_text() != right.kind_text() && !is_untyped {
         return Err(Failure::new(format!(
             "non-comparable types {}: {}, {}: {}",
-            format::shown(left, 's'),
+            format::excerpt(left, 's'),
             left.type_text(),
             right.type_text(),
-            format::shown(right, 'v'),
+            format::excerpt(right, 'v'),
         )));
     }
     if left.is_nil() || right.is_nil() {
@@ -86,7 +86,7 @@ fn is_same(left: &Value, right: &Value) -> Result<bool, Failure> {
         (Value::Object(left), Value::Object(right)) => Ok(left.is_equal(&**right)),
         _ => Err(Failure::new(format!(
             "non-comparable type {}: {}",
-            format::shown(right, 's'),
+            format::excerpt(right, 's'),
             right.type_text(),
         ))),
     }

@@ -67,7 +67,7 @@ impl<'s> Executor<'s, '_> {
             }
             _ => expectation(wanted),
         };
-        let shown = self.shown(operand);
+        let shown = self.source_of(operand);
         match expected {
             Some(expected) => self.fail(format!("expected {expected}; found {shown}")),
             None => {

@@ -169,7 +169,7 @@ impl<'s> Executor<'s, '_> {
             return Ok(Slot::INVALID);
         };
         let name = match (arguments.first(), &callee.value) {
-            (Some(operand), _) => self.shown(operand),
+            (Some(operand), _) => self.source_of(operand),
             // What Go's `reflect.Value` prints as.
             (None, Value::String(text)) => text.to_str().into_owned(),
             (None, value) => format!("<{} Value>", value.type_text()),

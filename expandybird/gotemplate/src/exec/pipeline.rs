@@ -67,12 +67,12 @@ impl<'s> Executor<'s, '_> {
         if arguments.is_empty() && last.is_none() {
             return Ok(());
         }
-        let operand = self.shown(operand);
+        let operand = self.source_of(operand);
         self.fail(format!("can't give argument to non-function {operand}"))
     }
 
     /// An operand as errors show it.
-    pub fn shown(&self, operand: &Operand) -> String {
+    pub fn source_of(&self, operand: &Operand) -> String {
         let mut out = Vec::new();
         operand.write(&self.tree.source, &mut out);
         String::from_utf8_lossy(&out).into_owned()
@@ -93,7 +93,7 @@ impl<'s> Executor<'s, '_> {
         match (number.float, number.int) {
             (Some(float), _) if number.is_float => Ok(Value::Float(float).into()),
             (_, Some(int)) => Ok(Value::int(int).into()),
-            _ => self.fail(format!("{} overflows int", self.shown(operand))),
+            _ => self.fail(format!("{} overflows int", self.source_of(operand))),
         }
     }
 

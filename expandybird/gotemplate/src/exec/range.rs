@@ -61,7 +61,7 @@ impl<'s> Executor<'s, '_> {
             }
             _ => self.fail(format!(
                 "range can't iterate over {}",
-                format::shown(value, 'v')
+                format::excerpt(value, 'v')
             )),
         }
     }
@@ -74,7 +74,7 @@ impl<'s> Executor<'s, '_> {
         element: impl Fn(u64) -> Value,
     ) -> Fallible<bool> {
         if branch.pipe.variables.len() > 1 {
-            let value = format::shown(value, 'v');
+            let value = format::excerpt(value, 'v');
             return self.fail(format!(
                 "can't use {value} to iterate over more than one variable"
             ));

@@ -72,7 +72,7 @@ pub fn printf(
 
 /// A value in an error text, by this verb. A long one is cut.
 #[must_use]
-pub fn shown(value: &Value, verb: char) -> String {
+pub fn excerpt(value: &Value, verb: char) -> String {
     let mut out = Vec::new();
     let mut printer = Printer::new(&mut out, SHOWN_BYTES);
     printer.argument(value, verb);

@@ -70,7 +70,7 @@ impl Refusing<'_> {
         let is_secret = is_touched(self.marked, pointer);
         let shown = match is_secret {
             true => REDACTED.to_owned(),
-            false => shown(error.instance()),
+            false => excerpt(error.instance()),
         };
         let mut is_too_costly = false;
         let message = match error.kind() {
@@ -134,7 +134,7 @@ pub fn of_schema(error: &ValidationError<'_>, text: &str) -> String {
     let reason = match pointer.rsplit('/').next() {
         Some("type") => format!(
             "{} is not a type; the types are {}",
-            shown(error.instance()),
+            excerpt(error.instance()),
             TYPES.join(", ")
         ),
         _ => bounded(error),
@@ -160,7 +160,7 @@ fn choices(options: &Value, given: Option<&Value>) -> String {
     {
         listed = closest(options, given);
     }
-    let listed: Vec<String> = listed.into_iter().map(shown).collect();
+    let listed: Vec<String> = listed.into_iter().map(excerpt).collect();
     let listed = listed.join(", ");
     match more {
         0 => format!(" is not one of {listed}"),
@@ -189,7 +189,7 @@ fn closest<'v>(options: &'v [Value], given: &str) -> Vec<&'v Value> {
 }
 
 /// The beginning of a value, as JSON.
-fn shown(value: &Value) -> String {
+fn excerpt(value: &Value) -> String {
     bounded(value)
 }
 
