@@ -43,7 +43,7 @@ pub async fn large<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static)
     }
 }
 
-/// How large an input is, for [`sized`]. It is no number that anything else could be bounded by: counting the bytes of
+/// How large an input is, for [`sized`]. It is not a number that anything else could be bounded by: counting the bytes of
 /// values stops where the input is large.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size(usize);

@@ -44,7 +44,7 @@ impl std::fmt::Debug for Login {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrokerAnswer {
     pub status: u16,
-    /// Empty if the answer is no JSON object.
+    /// Empty if the answer is not a JSON object.
     pub body: Map<String, Value>,
     /// How long the broker wants to be left alone.
     pub retry_after: Option<Duration>,

@@ -86,7 +86,7 @@ fn revocations(files: &[Vec<u8>]) -> Result<Vec<CertificateRevocationListDer<'st
     for pem in files {
         let found: Vec<_> = CertificateRevocationListDer::pem_slice_iter(pem)
             .collect::<Result<_, _>>()
-            .map_err(|error| format!("the revocation lists are no PEM: {error}"))?;
+            .map_err(|error| format!("the revocation lists are not PEM: {error}"))?;
         if found.is_empty() {
             return Err("there is no revocation list (X509 CRL, PEM) in the file".to_owned());
         }

@@ -285,7 +285,7 @@ impl<'c> Work<'c> {
         value.into_iter().collect()
     }
 
-    /// What the next run takes from this one. A value that is a part of an object's name is no secret: a list of the
+    /// What the next run takes from this one. A value that is a part of an object's name is not a secret: a list of the
     /// cluster's objects shows it.
     fn used(&mut self, entries: &[Entry], objects: &[PlacedObject]) -> Vec<Used> {
         let names = objects

@@ -175,7 +175,7 @@ fn subchart(
     })?;
     if name.ends_with(".tgz") {
         let [file] = files.as_slice() else {
-            return Err(ChartError::Chart(format!("{name} is no file")));
+            return Err(ChartError::Chart(format!("{name} is not a file")));
         };
         let files = archive::read(&file.data, room)?;
         return Chart::read(files, room, depth);

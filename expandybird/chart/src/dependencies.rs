@@ -118,7 +118,7 @@ fn is_enabled_by_condition(
         match scalar_at(values, &format!("{prefix}{path}")) {
             Some(Value::Bool(truth)) => return Some(truth),
             Some(_) => warnings.push(format!(
-                "the condition '{path}' of the chart {} is no boolean",
+                "the condition '{path}' of the chart {} is not a boolean",
                 dependency.name
             )),
             None => {}

@@ -106,7 +106,7 @@ fn read_json(call: &mut Call<'_>) -> Result<Result<Value, String>, Failure> {
     Ok(json::decode(text))
 }
 
-/// Go's error for a document that is no map.
+/// Go's error for a document that is not a map.
 fn not_a_map(value: &Value) -> String {
     let kind = match value {
         Value::Bool(_) => "bool",

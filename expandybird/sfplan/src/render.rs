@@ -79,7 +79,7 @@ fn data(plan: &Plan, subject: &Subject, found: &Map<String, Value>) -> GoValue {
 /// The values of a chart, from what their template printed.
 ///
 /// # Errors
-/// It is no map.
+/// It is not a map.
 pub fn values(action: Action, text: &str) -> Result<Value, PlanError> {
     let failed = |reason: String| {
         PlanError::output(action, format!("failed to parse rendered values: {reason}"))
@@ -87,7 +87,7 @@ pub fn values(action: Action, text: &str) -> Result<Value, PlanError> {
     match yaml::read(text.as_bytes()) {
         Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(values @ Value::Object(_)) => Ok(values),
-        Ok(other) => Err(failed(format!("{} is no map", yaml::kind(&other)))),
+        Ok(other) => Err(failed(format!("{} is not a map", yaml::kind(&other)))),
         Err(error) => Err(failed(error.to_string())),
     }
 }

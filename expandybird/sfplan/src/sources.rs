@@ -27,7 +27,7 @@ pub struct Source {
 /// The sources that the template named. One without a name is none.
 ///
 /// # Errors
-/// It is no map of such entries.
+/// It is not a map of such entries.
 pub fn sources(text: &str) -> Result<Vec<Source>, PlanError> {
     let failed = |reason: String| PlanError::output(Action::Sources, reason);
     let read = yaml::read(text.as_bytes());
@@ -38,7 +38,7 @@ pub fn sources(text: &str) -> Result<Vec<Source>, PlanError> {
         other => {
             let kind = yaml::kind(other);
             return Err(failed(format!(
-                "unable to unmarshal from yaml: a {kind} is no map"
+                "unable to unmarshal from yaml: a {kind} is not a map"
             )));
         }
     };
@@ -102,7 +102,7 @@ mod tests {
     fn other_forms_are_refused() {
         let many: String = (0..65).map(|n| format!("k{n}: {{}}\n")).collect();
         for (text, reason) in [
-            ("[a]", "unable to unmarshal from yaml: a array is no map"),
+            ("[a]", "unable to unmarshal from yaml: a array is not a map"),
             ("a: [", "unable to unmarshal from yaml:"),
             ("a: text", "a: it must be a map"),
             ("a: {name: s}", "a: apiVersion and kind are required"),

@@ -121,7 +121,7 @@ fn receiver<'a>(call: &Call<'a>) -> Result<&'a common_chart::semver::Version, Fa
         Value::Object(object) => object.as_any().downcast_ref(),
         _ => None,
     };
-    let version: &Version = version.ok_or_else(|| Failure::new("the receiver is no version"))?;
+    let version: &Version = version.ok_or_else(|| Failure::new("the receiver is not a version"))?;
     Ok(&version.0)
 }
 

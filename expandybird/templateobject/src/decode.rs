@@ -22,7 +22,7 @@ impl Template {
     /// Reads a document: what JSON or YAML gave.
     ///
     /// # Errors
-    /// It is no Template, or not a valid one. All faults are listed.
+    /// It is not a Template, or not a valid one. All faults are listed.
     pub fn read(document: Value) -> Result<Self, Faults> {
         template(document)
     }

@@ -223,5 +223,5 @@ fn made<'a>(
         *value = Value::Object(Map::new());
     }
     let found = value.as_object_mut();
-    found.ok_or_else(|| format!("label could not be applied: {key} is no map"))
+    found.ok_or_else(|| format!("label could not be applied: {key} is not a map"))
 }

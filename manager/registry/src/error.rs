@@ -123,7 +123,7 @@ pub enum RegistryError {
     #[error("'{path}' is a link or a special file; registries may contain only files and folders")]
     NotOrdinary { path: String },
     #[error(
-        "registry {registry} is no chart repository; its templates are written {registry}/{chart}:v1"
+        "registry {registry} is not a chart repository; its templates are written {registry}/{chart}:v1"
     )]
     NotCharts { registry: String, chart: String },
     #[error("{url} does not exist: a chart repository has its index there")]

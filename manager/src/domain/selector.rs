@@ -19,7 +19,7 @@ enum Requirement {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the label selector has {0:?}, which is no requirement: write KEY=VALUE, KEY!=VALUE, KEY, !KEY, KEY in (A,B) or KEY notin (A,B)"
+    "the label selector has {0:?}, which is not a requirement: write KEY=VALUE, KEY!=VALUE, KEY, !KEY, KEY in (A,B) or KEY notin (A,B)"
 )]
 pub struct SelectorError(String);
 

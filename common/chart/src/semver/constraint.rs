@@ -21,7 +21,7 @@ pub struct Constraint {
 /// Why a text is no constraint. It prints as Go's error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConstraintError {
-    /// A part that is no list of comparisons.
+    /// A part that is not a list of comparisons.
     #[error("improper constraint: {0:?}")]
     Improper(String),
     /// A version in it is none.

@@ -95,7 +95,7 @@ fn open_key(text: &str) -> Option<SecretKey> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a password is no flag: everybody sees the arguments of a process"
+    reason = "a password is not a flag: everybody sees the arguments of a process"
 )]
 fn password(file: &Path, interactive: bool) -> Result<Secret, SignError> {
     if let Ok(password) = std::env::var(PASSWORD) {

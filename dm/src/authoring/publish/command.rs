@@ -166,7 +166,7 @@ impl Publish {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "a password is no flag: everybody sees the arguments of a process"
+        reason = "a password is not a flag: everybody sees the arguments of a process"
     )]
     fn login(&self, terminal: &mut Terminal<'_>) -> Result<Option<(String, Secret)>, Failure> {
         let password = match self.password_stdin {

@@ -182,7 +182,7 @@ impl IdentityFlags {
     /// The token that the user gave for this manager, or that of dm login.
     #[expect(
         clippy::disallowed_methods,
-        reason = "a token is no flag: everybody sees the arguments of a process"
+        reason = "a token is not a flag: everybody sees the arguments of a process"
     )]
     fn given(&self, url: &str) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {

@@ -69,7 +69,7 @@ enum ImportError {
     )]
     Changes { release: String, objects: usize },
     #[error(
-        "the name of release {release} is no name of a deployment: {reason}; give one with --name"
+        "the name of release {release} is not a name of a deployment: {reason}; give one with --name"
     )]
     Name { release: String, reason: String },
 }

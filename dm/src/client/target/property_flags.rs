@@ -89,7 +89,7 @@ impl PropertyFlags {
 
 fn object(text: &str) -> Result<Map<String, Value>, Failure> {
     serde_json::from_str(text)
-        .map_err(|error| Failure::usage(format!("--set-json: this is no JSON object: {error}")))
+        .map_err(|error| Failure::usage(format!("--set-json: this is not a JSON object: {error}")))
 }
 
 /// Later values replace earlier ones, and maps are merged.

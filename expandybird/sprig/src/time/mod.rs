@@ -338,7 +338,7 @@ fn since(call: &mut Call<'_>, index: usize) -> Result<i64, Failure> {
     Ok(i64::try_from(nanoseconds.clamp(-bound, bound)).unwrap_or_default())
 }
 
-/// Go's `ParseInt` with base 10: 0 if it is no number, and the nearest one if it is out of range.
+/// Go's `ParseInt` with base 10: 0 if it is not a number, and the nearest one if it is out of range.
 fn decimal(text: &str) -> i64 {
     match text.parse::<i64>() {
         Ok(number) => number,
@@ -501,7 +501,7 @@ fn receiver<'a>(call: &Call<'a>) -> Result<&'a Time, Failure> {
         Value::Object(object) => object.as_any().downcast_ref::<Time>(),
         _ => None,
     };
-    time.ok_or_else(|| Failure::new("the receiver is no time"))
+    time.ok_or_else(|| Failure::new("the receiver is not a time"))
 }
 
 const METHODS: &[Function] = &[

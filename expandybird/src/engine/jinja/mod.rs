@@ -173,7 +173,7 @@ impl Jinja {
         let source;
         let template = match self.files.named(&instance.template.name) {
             Some(file) => environment.get_template(&file.name)?,
-            // A text that is no file of its own, such as a schema's notes.
+            // A text that is not a file of its own, such as a schema's notes.
             None => {
                 source = rewrite::rewrite(&instance.template.content);
                 environment.template_from_named_str(&instance.template.name, &source)?

@@ -213,7 +213,7 @@ fn answer(plan: PlanOutput) -> Output {
     }
 }
 
-/// A chart as the only resource. The manager fetches it, if it is no file of the request.
+/// A chart as the only resource. The manager fetches it, if it is not a file of the request.
 fn chart(name: &str, url: Option<String>, values: Value) -> Output {
     let resource = json!({"name": name, "type": url, "properties": values});
     Output {

@@ -237,7 +237,7 @@ fn answer(response: &str) -> Result<Vec<Output>, Box<ErrorBody>> {
     // The text is secret, so it is not quoted.
     outputs.map_err(|_| {
         let message =
-            "bind.response of the plan's status is no JSON object with the key credentials";
+            "bind.response of the plan's status is not a JSON object with the key credentials";
         Box::new(ErrorBody::new(ErrorCode::InvalidConfiguration, message))
     })
 }

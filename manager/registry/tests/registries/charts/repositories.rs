@@ -109,7 +109,7 @@ async fn what_the_index_does_not_have_is_said_with_what_it_has() {
         (
             "helm:default/web:1.2.3",
             ErrorCode::TemplateNotFound,
-            "is no chart repository",
+            "is not a chart repository",
         ),
     ] {
         let error = resolve(&alone, reference).await.unwrap_err();
