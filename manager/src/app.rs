@@ -266,6 +266,7 @@ impl OpenStore {
         let (key, accept) = (config.credential_key()?, config.accept_loss.as_deref());
         // Managers recognise each other by the store's key.
         let ring = Arc::new(Ring::open(key.clone(), false)?);
+        Store::recognise(address, &config.store_access, &ring).await?;
         config.listen.relays = Some(Arc::new(Proof::new(ring.clone())));
         let api = Listening::bind(&config.listen, ADDRESS, access)?;
         let broker = BrokerListener::bind(&config.broker, &config.listen)?;

@@ -160,6 +160,9 @@ fn a_manager_that_was_paused_while_another_took_over_ends_and_says_why() {
     let mut second = Running::on_etcd(&address, folder.path(), &ports[1]);
     logs(&mut second, "has the store; this one passes requests on");
     first.signal(Signal::SIGSTOP);
+    // It is passed on to the paused one, which never answers, and then served by the next one.
+    let answer = get(&ports[1], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
     logs(&mut second, "is open; 0 operations go on");
     first.signal(Signal::SIGCONT);
     let mut said = String::new();
@@ -169,6 +172,30 @@ fn a_manager_that_was_paused_while_another_took_over_ends_and_says_why() {
     assert!(said.contains("no longer has the store"), "{said}");
     let answer = get(&ports[1], "/deployments");
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+}
+
+/// It must not stand by: requests that it passed on would reach the other installation.
+#[test]
+fn a_prefix_of_another_installation_is_refused_while_its_manager_runs_and_after_that() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let ports = ["first", "second"].map(|name| folder.path().join(name));
+    let address = etcd_members::shared().address();
+    let mut first = Running::on_etcd(&address, folder.path(), &ports[0]);
+    logs(&mut first, "is open; 0 operations go on");
+    let refused = || {
+        let mut command = manager_on(&format!("etcd:{address}"), &ports[1]);
+        let key = other.path().join("key");
+        let ended = command.arg("--credential-key").arg(key).output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains("another installation's"), "{said}");
+    };
+    refused();
+    first.signal(Signal::SIGTERM);
+    assert!(first.0.wait().unwrap().success());
+    refused();
+    let mut again = Running::on_etcd(&address, folder.path(), &ports[1]);
+    logs(&mut again, "is open; 0 operations go on");
 }
 
 #[test]

@@ -24,7 +24,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
-use self::kv::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
+use self::kv::{
+    Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv,
+    StoreAccess,
+};
 use self::operations::fences::Fences;
 use self::record::RecordError;
 use crate::keys::{KeyPlace, Ring};
@@ -110,6 +113,21 @@ impl Store {
     /// For a store on disk, with all values sealed.
     pub async fn sealed(kv: Arc<dyn Kv>, place: KeyPlace) -> Result<Arc<dyn Kv>, SealError> {
         Ok(Arc::new(SealedKv::open(kv, place, &keys::format()).await?))
+    }
+
+    /// Checks that a store on etcd is this installation's before it is waited for: its manager may have it already.
+    ///
+    /// # Errors
+    /// If it is sealed with another key, or cannot be read.
+    pub async fn recognise(
+        address: &EtcdAddress,
+        access: &StoreAccess,
+        ring: &Ring,
+    ) -> Result<(), KvError> {
+        match EtcdKv::peek(address, access, &keys::format()).await? {
+            Some(mark) => SealedKv::recognise(ring, &mark),
+            None => Ok(()),
+        }
     }
 
     /// Seals with the newest key every value that is not. Returns their number.

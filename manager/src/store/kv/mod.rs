@@ -93,7 +93,7 @@ pub enum KvError {
         accept: Option<String>,
     },
     #[error(
-        "the store is sealed with another key than those in --credential-key, {key}: bring the file back that has it"
+        "the store is sealed with another key than those in --credential-key, {key}: bring the file back that has it, or choose another --store if this one is another installation's"
     )]
     OtherKey {
         /// By its id.

@@ -76,6 +76,15 @@ impl EtcdKv {
         Self::open_leased(address, access, accept, LEASE, candidate).await
     }
 
+    /// The value of a key, for a look at the store before it is waited for. None in a new store.
+    pub async fn peek(
+        address: &EtcdAddress,
+        access: &StoreAccess,
+        key: &[u8],
+    ) -> Result<Option<Bytes>, KvError> {
+        open::peek(address, access, key).await
+    }
+
     async fn open_leased(
         address: &EtcdAddress,
         access: &StoreAccess,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
@@ -69,6 +70,23 @@ pub async fn open(
     }
     shared.redo().await?;
     Ok(shared)
+}
+
+/// The value of a key, also while another manager has the store. None in a new store.
+pub async fn peek(
+    address: &EtcdAddress,
+    access: &StoreAccess,
+    key: &[u8],
+) -> Result<Option<Bytes>, KvError> {
+    let tls = access.client().map_err(|error| failed("opened", &error))?;
+    let client = Client::new(address.members.clone(), &tls, access.user())?;
+    let entry = one(Names::new(&address.prefix).entry(key));
+    let found: RangeAnswer = client.call("v3/kv/range", &entry, ANSWER).await?;
+    Ok(found
+        .kvs
+        .into_iter()
+        .next()
+        .map(|found| found.value.0.into()))
 }
 
 async fn check_version(client: &Client) -> Result<(), KvError> {

@@ -69,6 +69,17 @@ impl SealedKv {
         Ok(kv)
     }
 
+    /// # Errors
+    /// [`KvError::OtherKey`] if the value was sealed with a key that the ring does not have.
+    pub fn recognise(ring: &Ring, value: &[u8]) -> Result<(), KvError> {
+        match form(value) {
+            Form::Sealed(id) if ring.find(&id.0).is_none() => Err(KvError::OtherKey {
+                key: id.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     pub fn ring(&self) -> Arc<Ring> {
         self.ring.clone()
     }
