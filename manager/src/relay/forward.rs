@@ -10,6 +10,8 @@ use common::api::error::ErrorCode;
 use common::client::ClientAccess;
 use common::request_id;
 use common::server::{ApiError, Peer};
+use futures::future::ready;
+use futures::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _, stream};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Response, Url};
 use tokio::sync::watch;
@@ -94,7 +96,8 @@ impl Relay {
         body: Bytes,
     ) -> Result<HttpResponse, ApiError> {
         let message = self.message(request, body)?;
-        self.answer(&message).await.map(reply)
+        let (answer, owner) = self.answer(&message).await?;
+        Ok(reply(answer, self.replaced(owner)))
     }
 
     /// None if the owner knows the caller of a request; otherwise its refusal.
@@ -102,8 +105,8 @@ impl Relay {
         let mut question = self.message(request, Bytes::new())?;
         "/whoami".clone_into(&mut question.target);
         self.prove(&mut question, request)?;
-        let answer = self.answer(&question).await?;
-        Ok((!answer.status().is_success()).then(|| reply(answer)))
+        let (answer, owner) = self.answer(&question).await?;
+        Ok((!answer.status().is_success()).then(|| reply(answer, self.replaced(owner))))
     }
 
     fn message(&self, request: &HttpRequest, body: Bytes) -> Result<Message, ApiError> {
@@ -144,25 +147,35 @@ impl Relay {
         Ok(())
     }
 
-    async fn answer(&self, message: &Message) -> Result<Response, ApiError> {
+    /// The answer, and the owner that gives it.
+    async fn answer(&self, message: &Message) -> Result<(Response, Owner), ApiError> {
         let mut owners = self.owner.clone();
         let mut failing_since = None;
         loop {
             let owner = present(&mut owners).await?;
             let url = self.address(&owner, message)?;
             let begun = Instant::now();
-            match self.send(url, message).await {
-                Ok(answer) if answer.headers().contains_key(NOT_OWNER) => {}
-                Ok(answer) if answer.status().as_u16() == 503 && message.is_repeatable => {
+            // A manager that is paused keeps its connections, and never answers.
+            let sent = tokio::select! {
+                sent = self.send(url, message) => Some(sent),
+                () = self.replaced(owner.clone()) => None,
+            };
+            match sent {
+                Some(Ok(answer)) if answer.headers().contains_key(NOT_OWNER) => {}
+                Some(Ok(answer)) if answer.status().as_u16() == 503 && message.is_repeatable => {
                     if !changes(&mut owners, &owner, LAST_WORDS).await {
-                        return Ok(answer);
+                        return Ok((answer, owner));
                     }
                 }
-                Ok(answer) => return Ok(answer),
-                Err(error) if error.is_connect() || message.is_repeatable => {
+                Some(Ok(answer)) => return Ok((answer, owner)),
+                Some(Err(error)) if error.is_connect() || message.is_repeatable => {
                     tracing::debug!(%error, "manager {} gave no answer", owner.name);
                 }
-                Err(error) => return Err(broken_off(&owner, &error)),
+                None if message.is_repeatable => {
+                    tracing::debug!("manager {} was replaced before it answered", owner.name);
+                }
+                Some(Err(error)) => return Err(broken_off(&owner, &error)),
+                None => return Err(broken_off(&owner, &"another manager has the store")),
             }
             let since = *failing_since.get_or_insert(begun);
             if since.elapsed() > PATIENCE {
@@ -176,6 +189,18 @@ impl Relay {
                 failing_since = None;
             }
             changes(&mut owners, &owner, PAUSE).await;
+        }
+    }
+
+    /// Waits until the manager no longer has the store, and has had the time to say so.
+    fn replaced(&self, owner: Owner) -> impl Future<Output = ()> + use<> {
+        let mut owners = self.owner.clone();
+        async move {
+            let other = owners.wait_for(|seen| seen.as_ref() != Some(&owner));
+            if other.await.is_err() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(LAST_WORDS).await;
         }
     }
 
@@ -223,7 +248,7 @@ fn unavailable(reason: &str) -> ApiError {
     ApiError::new(ErrorCode::Unavailable, format!("{reason}; try again"))
 }
 
-fn broken_off(owner: &Owner, error: &reqwest::Error) -> ApiError {
+fn broken_off(owner: &Owner, error: &dyn std::fmt::Display) -> ApiError {
     tracing::warn!(%error, "manager {} broke a request off: {error}", owner.name);
     unavailable(&format!(
         "manager {} stopped before it answered, and it is not known whether the request was carried out: look, and repeat it if it was not",
@@ -246,7 +271,8 @@ fn passed_on(request: &HttpRequest) -> HeaderMap {
     headers
 }
 
-fn reply(answer: Response) -> HttpResponse {
+/// The answer as it comes. It breaks off when its manager is replaced.
+fn reply(answer: Response, replaced: impl Future<Output = ()> + 'static) -> HttpResponse {
     let status = StatusCode::from_u16(answer.status().as_u16());
     let mut reply = HttpResponse::build(status.unwrap_or(StatusCode::BAD_GATEWAY));
     for (name, value) in answer.headers() {
@@ -261,7 +287,19 @@ fn reply(answer: Response) -> HttpResponse {
     }
     match answer.content_length() {
         Some(0) => reply.finish(),
-        Some(length) => reply.no_chunking(length).streaming(answer.bytes_stream()),
-        None => reply.streaming(answer.bytes_stream()),
+        Some(length) => reply.no_chunking(length).streaming(until(replaced, answer)),
+        None => reply.streaming(until(replaced, answer)),
     }
+}
+
+/// The bytes of the answer, with an error if it was not whole before.
+fn until(
+    replaced: impl Future<Output = ()> + 'static,
+    answer: Response,
+) -> impl Stream<Item = std::io::Result<Bytes>> {
+    let bytes = answer.bytes_stream().map_err(std::io::Error::other);
+    let whole = bytes.map(Some).chain(stream::once(async { None }));
+    let broken = replaced.map(|()| Some(Err(std::io::Error::other("its manager was replaced"))));
+    let both = stream::select(whole.boxed_local(), broken.into_stream().boxed_local());
+    both.scan((), |(), part| ready(part))
 }
