@@ -14,8 +14,8 @@ use super::super::KvError;
 use super::client::Client;
 use super::client::refusal::failed;
 use super::client::wire::{
-    Change, Compare, Lease, LeaseAnswer, Number, Put, RangeAnswer, Streamed, Target, Text, Txn,
-    TxnAnswer,
+    Change, Compare, Lease, LeaseAnswer, Number, Put, RangeAnswer, Read, Streamed, Target, Text,
+    Txn, TxnAnswer,
 };
 use super::names::{Names, one};
 
@@ -117,41 +117,51 @@ impl Ownership {
         ttl: Duration,
         candidate: &Candidate,
     ) -> Result<Self, KvError> {
-        let mut waits_for: Option<Owner> = None;
+        let mut waits_for = None;
         loop {
-            let begun = Instant::now();
-            let found = match owner(client, names).await {
+            match Self::attempt(client, names, ttl, candidate, &mut waits_for).await {
+                Ok(Some(taken)) => return Ok(taken),
+                Ok(None) => {}
                 Err(error @ KvError::Unreachable { .. }) if waits_for.is_some() => {
                     tracing::warn!(%error, "it is not known which manager has the store: {error}");
-                    tokio::time::sleep(POLL).await;
-                    continue;
                 }
-                found => found?,
-            };
-            candidate.sees(found.as_ref());
-            if let Some(owner) = found {
-                if waits_for.as_ref() != Some(&owner) {
-                    let name = &owner.name;
-                    tracing::info!(
-                        owner = name,
-                        "manager {name} has the store; this one passes requests on to it, and takes over when it ends"
-                    );
-                    waits_for = Some(owner);
-                }
-                tokio::time::sleep(POLL).await;
-                continue;
+                Err(error) => return Err(error),
             }
-            let lease = grant(client, ttl).await?;
-            if let Some(fence) = create(client, names, lease, &candidate.own).await? {
-                return Ok(Self {
-                    lease,
-                    fence,
-                    ttl,
-                    until: Mutex::new(begun + ttl - MARGIN.min(ttl / 2)),
-                    lost: watch::Sender::new(None),
-                });
-            }
+            tokio::time::sleep(POLL).await;
         }
+    }
+
+    /// Takes the store if no manager has it.
+    async fn attempt(
+        client: &Client,
+        names: &Names,
+        ttl: Duration,
+        candidate: &Candidate,
+        waits_for: &mut Option<Owner>,
+    ) -> Result<Option<Self>, KvError> {
+        let begun = Instant::now();
+        let found = owner(client, names).await?;
+        candidate.sees(found.as_ref());
+        if let Some(owner) = found {
+            if waits_for.as_ref() != Some(&owner) {
+                let name = &owner.name;
+                tracing::info!(
+                    owner = name,
+                    "manager {name} has the store; this one passes requests on to it, and takes over when it ends"
+                );
+                *waits_for = Some(owner);
+            }
+            return Ok(None);
+        }
+        let lease = grant(client, ttl).await?;
+        let fence = create(client, names, lease, &candidate.own).await?;
+        Ok(fence.map(|fence| Self {
+            lease,
+            fence,
+            ttl,
+            until: Mutex::new(begun + ttl - MARGIN.min(ttl / 2)),
+            lost: watch::Sender::new(None),
+        }))
     }
 
     /// What every transaction compares.
@@ -272,10 +282,20 @@ async fn create(
             value: Text(value),
             lease: Some(lease),
         })],
-        failure: Vec::new(),
+        failure: vec![Read {
+            request_range: one(names.owner()),
+        }],
     };
     let answer: TxnAnswer = client.call("v3/kv/txn", &txn, ANSWER).await?;
-    Ok(answer.succeeded.then_some(answer.header.revision))
+    if answer.succeeded {
+        return Ok(Some(answer.header.revision));
+    }
+    // A try that was not answered may have made it.
+    let found = answer.responses.into_iter().next();
+    let found = found.and_then(|part| part.response_range);
+    let own = found.into_iter().flat_map(|range| range.kvs);
+    let mut own = own.filter(|owner| owner.lease == lease);
+    Ok(own.next().map(|owner| owner.create_revision))
 }
 
 /// Whether the lease is alive.

@@ -138,6 +138,9 @@ pub struct KeyValue {
     pub mod_revision: Number,
     #[serde(default)]
     pub value: Text,
+    /// With which it ends.
+    #[serde(default)]
+    pub lease: Number,
 }
 
 impl KeyValue {
