@@ -9,8 +9,8 @@ use super::super::client::wire;
 use super::super::testing::{LEASE, Members, candidate};
 use super::super::*;
 
-/// Writes an authority, and certificates that it signed, into a folder.
-fn certificates(folder: &Path) {
+/// Writes an authority, and certificates that it signed, into a folder. Those of the named have expired.
+pub fn certificates(folder: &Path, expired: &[&str]) {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let key = KeyPair::generate().unwrap();
@@ -19,14 +19,42 @@ fn certificates(folder: &Path) {
     let issuer = Issuer::new(authority, key);
     for name in ["member", "manager"] {
         let own = KeyPair::generate().unwrap();
-        let parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let mut parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        if expired.contains(&name) {
+            parameters.not_after = rcgen::date_time_ymd(2001, 1, 1);
+        }
         let signed = parameters.signed_by(&own, &issuer).unwrap();
         std::fs::write(folder.join(format!("{name}.pem")), signed.pem()).unwrap();
         std::fs::write(folder.join(format!("{name}.key")), own.serialize_pem()).unwrap();
     }
 }
 
-async fn opened(address: &EtcdAddress, access: &StoreAccess) -> Result<EtcdKv, KvError> {
+/// A member with the certificates of a folder.
+pub fn secured(folder: &Path) -> Members {
+    let text = |name: &str| folder.join(name).display().to_string();
+    let flags = [
+        "--client-cert-auth",
+        "--cert-file",
+        &text("member.pem"),
+        "--key-file",
+        &text("member.key"),
+        "--trusted-ca-file",
+        &text("ca.pem"),
+    ];
+    Members::start_with(1, "https", &flags)
+}
+
+/// A manager with the certificate of a folder.
+pub fn known(folder: &Path) -> StoreAccess {
+    StoreAccess {
+        store_ca: Some(folder.join("ca.pem")),
+        store_cert: Some(folder.join("manager.pem")),
+        store_key: Some(folder.join("manager.key")),
+        ..StoreAccess::default()
+    }
+}
+
+pub async fn opened(address: &EtcdAddress, access: &StoreAccess) -> Result<EtcdKv, KvError> {
     EtcdKv::open_leased(address, access, None, LEASE, &candidate()).await
 }
 
@@ -43,26 +71,11 @@ async fn works(kv: &EtcdKv) {
 #[tokio::test]
 async fn members_are_trusted_by_their_authority_and_know_the_manager_by_its_certificate() {
     let folder = tempfile::tempdir().unwrap();
-    certificates(folder.path());
-    let path = |name: &str| folder.path().join(name);
-    let text = |name: &str| path(name).display().to_string();
-    let flags = [
-        "--client-cert-auth",
-        "--cert-file",
-        &text("member.pem"),
-        "--key-file",
-        &text("member.key"),
-        "--trusted-ca-file",
-        &text("ca.pem"),
-    ];
-    let members = Members::start_with(1, "https", &flags);
+    certificates(folder.path(), &[]);
+    let members = secured(folder.path());
     let address: EtcdAddress = members.address().parse().unwrap();
-    let known = StoreAccess {
-        store_ca: Some(path("ca.pem")),
-        store_cert: Some(path("manager.pem")),
-        store_key: Some(path("manager.key")),
-        ..StoreAccess::default()
-    };
+    let path = |name: &str| folder.path().join(name);
+    let known = known(folder.path());
     let kv = opened(&address, &known).await.unwrap();
     works(&kv).await;
     kv.release().await;

@@ -1,6 +1,7 @@
 //! What only a store on etcd does: its owners, large commits that are cut off, members that go away.
 
 mod access;
+mod bad_luck;
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;

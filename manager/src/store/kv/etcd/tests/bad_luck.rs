@@ -1,0 +1,82 @@
+//! What a manager says when the etcd that it is given cannot be used.
+
+use super::super::super::KvError;
+use super::super::testing::{Members, open, place, try_open};
+use super::access::{certificates, known, opened, secured};
+use super::*;
+
+async fn said(address: &EtcdAddress) -> String {
+    try_open(address).await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn without_a_quorum_nothing_is_written_and_the_store_counts_as_unreachable() {
+    let mut members = Members::start(3);
+    let address: EtcdAddress = members.address().parse().unwrap();
+    let kv = open(&address).await;
+    kv.commit(numbered(1, "kept")).await.unwrap();
+    members.kill(0);
+    members.kill(2);
+    let error = kv.get(b"entry/00000").await.unwrap_err();
+    assert!(matches!(error, KvError::Unreachable { .. }), "{error}");
+    let error = said(&address).await;
+    assert!(error.contains("the store is unreachable"), "{error}");
+    assert!(error.contains("http://127.0.0.1"), "{error}");
+    drop(kv);
+    members.restart(0);
+    let kv = open(&address).await;
+    assert_eq!(text(&kv, "entry/00000").await.as_deref(), Some("kept"));
+}
+
+/// The stand-in is all of an older etcd that a manager looks at.
+#[tokio::test]
+async fn an_older_etcd_is_named_with_the_version_that_is_needed() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let older = tokio::spawn(async move {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 4096]).await.unwrap();
+        let body = r#"{"etcdserver":"3.5.21","etcdcluster":"3.5.0"}"#;
+        let length = body.len();
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        stream
+    });
+    let error = said(&format!("http://{address}/dm").parse().unwrap()).await;
+    assert!(error.contains("etcd 3.5.0"), "{error}");
+    assert!(error.contains("use 3.6 or later"), "{error}");
+    older.abort();
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_named_whosever_it_is() {
+    for name in ["member", "manager"] {
+        let folder = tempfile::tempdir().unwrap();
+        certificates(folder.path(), &[name]);
+        let members = secured(folder.path());
+        let address: EtcdAddress = members.address().parse().unwrap();
+        let error = opened(&address, &known(folder.path())).await.unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("certificate"), "{name}: {error}");
+        assert!(error.contains("expired"), "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_store_with_the_keys_of_a_newer_manager_is_left_as_it_is() {
+    let address = place();
+    let kv = open(&address).await;
+    let record = Change::Put(Put {
+        key: kv.0.names.store(),
+        value: Text(format!(r#"{{"layout":2,"cluster":"{}"}}"#, kv.0.client.cluster()).into()),
+        lease: None,
+    });
+    kv.0.transact(&[], &[record]).await.unwrap();
+    kv.release().await;
+    let error = said(&address).await;
+    assert!(
+        error.contains("a newer manager wrote it: run that one"),
+        "{error}"
+    );
+}
