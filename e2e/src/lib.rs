@@ -29,7 +29,7 @@ pub use api_client::ApiClient;
 pub use broker::Broker;
 pub use cluster::Cluster;
 pub use dm::{Dm, Said};
-pub use gate::Gate;
+pub use gate::{Direction, Gate, Way};
 pub use issuer::Issuer;
 pub use loopback::Loopback;
 pub use repository::Repository;

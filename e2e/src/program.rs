@@ -1,6 +1,6 @@
 //! The project's own programs, as cargo built them, each a process that does not outlive its test.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -102,6 +102,29 @@ impl Service {
     ) -> Result<Self> {
         let through = ["env", "-u", "DM_LOG", "RUST_LOG=trace"];
         let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
+        command.extend(tied(name)?);
+        Self::started(name, command, folder, args).await
+    }
+
+    /// As [`Self::start`], with a clock that the file turns: it holds seconds, like `+90`. `library` is that of faketime.
+    pub async fn start_with_clock(
+        name: &'static str,
+        (library, file): (&Path, &Path),
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
+        let mut command: Vec<OsString> = vec!["env".into()];
+        for (variable, value) in [
+            ("LD_PRELOAD", library.as_os_str()),
+            ("FAKETIME_TIMESTAMP_FILE", file.as_os_str()),
+            ("FAKETIME_CACHE_DURATION", OsStr::new("1")),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", OsStr::new("1")),
+        ] {
+            let mut set = OsString::from(variable);
+            set.push("=");
+            set.push(value);
+            command.push(set);
+        }
         command.extend(tied(name)?);
         Self::started(name, command, folder, args).await
     }
@@ -279,6 +302,25 @@ impl Service {
         Ok(all)
     }
 
+    /// Whether it has ended by itself. It can be started again then.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let Some(child) = &mut self.child else {
+            return Ok(true);
+        };
+        let ended = child.try_wait()?.is_some();
+        if ended {
+            self.child = None;
+        }
+        Ok(ended)
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        let child = self.child.as_ref().context("it does not run")?;
+        kill(Pid::from_raw(i32::try_from(child.id())?), signal)?;
+        Ok(())
+    }
+
     /// `kill -9`: it gets no chance to finish anything.
     pub fn crash(&mut self) -> Result<()> {
         let mut child = self.child.take().context("it does not run")?;
@@ -289,8 +331,8 @@ impl Service {
 
     /// SIGTERM, and its exit: it must end by itself, with code 0.
     pub async fn stop(&mut self) -> Result<()> {
+        self.signal(Signal::SIGTERM)?;
         let mut child = self.child.take().context("it does not run")?;
-        kill(Pid::from_raw(i32::try_from(child.id())?), Signal::SIGTERM)?;
         let stopped = until(&format!("{} to stop", self.name), PATIENCE, || {
             let status = child.try_wait();
             async move { status?.context("still running") }

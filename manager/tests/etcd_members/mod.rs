@@ -47,6 +47,11 @@ fn program() -> &'static Path {
     })
 }
 
+/// For so many members: the ports for clients and for the other members.
+pub fn free_ports(count: usize) -> Vec<(u16, u16)> {
+    (0..count).map(|_| (free_port(), free_port())).collect()
+}
+
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -59,12 +64,24 @@ impl Members {
 
     /// Members that listen for clients by this scheme, with further flags.
     pub fn start_with(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
-        let ports: Vec<_> = (0..count).map(|_| (free_port(), free_port())).collect();
-        let peers: Vec<_> = ports
+        let ports = free_ports(count);
+        let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
+        Self::start_behind(&ports, &peers, scheme, flags)
+    }
+
+    /// The same at these ports. The members reach each other at `peers`, which lead to their ports.
+    pub fn start_behind(
+        ports: &[(u16, u16)],
+        peers: &[u16],
+        scheme: &'static str,
+        flags: &[&str],
+    ) -> Self {
+        let urls: Vec<_> = peers
             .iter()
-            .enumerate()
-            .map(|(n, (_, peer))| format!("m{n}=http://127.0.0.1:{peer}"))
+            .map(|peer| format!("http://127.0.0.1:{peer}"))
             .collect();
+        let cluster = urls.iter().enumerate();
+        let cluster: Vec<_> = cluster.map(|(n, url)| format!("m{n}={url}")).collect();
         let member = |(n, (client, peer)): (usize, &(u16, u16))| {
             let data = tempfile::tempdir().unwrap();
             let (client_url, peer_url) = (
@@ -76,9 +93,9 @@ impl Members {
                 ("--data-dir", data.path().display().to_string()),
                 ("--listen-client-urls", client_url.clone()),
                 ("--advertise-client-urls", client_url),
-                ("--listen-peer-urls", peer_url.clone()),
-                ("--initial-advertise-peer-urls", peer_url),
-                ("--initial-cluster", peers.join(",")),
+                ("--listen-peer-urls", peer_url),
+                ("--initial-advertise-peer-urls", urls[n].clone()),
+                ("--initial-cluster", cluster.join(",")),
                 ("--log-level", "error".to_owned()),
             ];
             let arguments = arguments
