@@ -1,15 +1,16 @@
 //! The composition root: builds the parts, and runs the process.
 
+use std::iter;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::server::{CallerPolicy, Listening, ServeError, Serving};
+use common::server::{CallerPolicy, Listening, ServeError, Serving, Stopper};
 use common::telemetry;
 use manager_registry::Registries;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::auth::{AccessControl, Auth};
@@ -161,6 +162,8 @@ pub async fn run(mut config: Config) -> anyhow::Result<()> {
         page::routes(routes, config.ui, &services.browsers);
     })?;
     store.serves().await;
+    let stoppers = iter::once(&serving).chain(&brokering);
+    store.stop_all(stoppers.map(Serving::stopper).collect());
     let brokering = async {
         match brokering {
             Some(mut broker) => broker.ended().await,
@@ -236,6 +239,8 @@ struct OpenStore {
     /// The part of it that another manager may take over.
     etcd: Option<EtcdKv>,
     standby: Option<Standby>,
+    /// Since the standby listened.
+    signals: Option<Signals>,
 }
 
 impl OpenStore {
@@ -246,6 +251,7 @@ impl OpenStore {
             kv,
             etcd: None,
             standby: None,
+            signals: None,
         };
         Ok(match config.store.clone() {
             StorePlace::Sled(folder) => {
@@ -273,6 +279,7 @@ impl OpenStore {
         let own = advertised::owner(config.advertise.as_ref(), &api, broker.as_ref());
         let candidate = Arc::new(Candidate::new(own));
         let services = config.services.access()?;
+        let signals = Signals::watch().context("signals cannot be watched")?;
         let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;
         let opening = EtcdKv::open(address, &config.store_access, accept, &candidate);
         let Some(etcd) = standby.until(opening).await? else {
@@ -283,6 +290,7 @@ impl OpenStore {
             kv: Store::sealed(Arc::new(etcd.clone()), key).await?,
             etcd: Some(etcd),
             standby: Some(standby),
+            signals: Some(signals),
         }))
     }
 
@@ -298,6 +306,16 @@ impl OpenStore {
                 Listening::bind(&config.listen, ADDRESS, access)?,
                 BrokerListener::bind(&config.broker, &config.listen)?,
             )),
+        }
+    }
+
+    /// Stops the servers also if the signal came when only the standby's listened, or none.
+    fn stop_all(&mut self, servers: Vec<Stopper>) {
+        if let Some(signals) = self.signals.take() {
+            tokio::spawn(async move {
+                signals.received().await;
+                servers.iter().for_each(Stopper::stop);
+            });
         }
     }
 
@@ -375,17 +393,31 @@ async fn finished(checking: Option<JoinHandle<Result<(), KvError>>>) -> anyhow::
 }
 
 async fn park_after_patience(engine: Engine) {
-    let (Ok(mut term), Ok(mut int)) = (
-        signal(SignalKind::terminate()),
-        signal(SignalKind::interrupt()),
-    ) else {
+    let Ok(signals) = Signals::watch() else {
         tracing::warn!("signals cannot be watched: requests in hand are cut off at a stop");
         return;
     };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
-    }
+    signals.received().await;
     tokio::time::sleep(PATIENCE).await;
     engine.suspend().await;
+}
+
+/// SIGTERM and SIGINT, from the time at which this was made.
+struct Signals([Signal; 2]);
+
+impl Signals {
+    fn watch() -> std::io::Result<Self> {
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
+        let [term, int] = kinds.map(signal);
+        Ok(Self([term?, int?]))
+    }
+
+    /// Waits until the process is to stop.
+    async fn received(self) {
+        let [mut term, mut int] = self.0;
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+    }
 }

@@ -174,6 +174,28 @@ fn a_manager_that_was_paused_while_another_took_over_ends_and_says_why() {
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
 }
 
+/// The signal reaches the servers of a waiting manager, which are replaced at this moment.
+#[test]
+fn a_manager_that_is_to_stop_while_it_takes_the_store_over_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let port_file = folder.path().join("port");
+    for _ in 0..5 {
+        let address = etcd_members::shared().address();
+        let mut manager = Running::on_etcd(&address, folder.path(), &port_file);
+        logs(&mut manager, "is open; 0 operations go on");
+        manager.signal(Signal::SIGTERM);
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            match manager.0.try_wait().unwrap() {
+                Some(status) => break status,
+                None => assert!(Instant::now() < deadline, "it does not stop"),
+            }
+            std::thread::yield_now();
+        };
+        assert!(status.success(), "{status}");
+    }
+}
+
 /// It must not stand by: requests that it passed on would reach the other installation.
 #[test]
 fn a_prefix_of_another_installation_is_refused_while_its_manager_runs_and_after_that() {

@@ -19,4 +19,4 @@ pub use request::body::{AnyBody, Body, Format, RawBody};
 pub use request::query::Query;
 pub use route::at;
 pub use serve::tls::Tls;
-pub use serve::{HangUp, Listen, Listening, ServeError, Serving, serve};
+pub use serve::{HangUp, Listen, Listening, ServeError, Serving, Stopper, serve};

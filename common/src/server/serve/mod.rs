@@ -248,9 +248,25 @@ impl Serving {
         Ok((&mut self.running).await.map_err(std::io::Error::from)??)
     }
 
+    /// Stops it later, as SIGTERM does.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.handle.0.clone())
+    }
+
     /// Accepts no further connection, and serves those that are open until they end.
     pub async fn stop_accepting(&self) {
         self.handle.0.pause().await;
+    }
+}
+
+/// Stops a server that received no signal itself, because the signal came before the server.
+pub struct Stopper(ServerHandle);
+
+impl Stopper {
+    /// Running requests finish. A server that stops already is left alone.
+    pub fn stop(&self) {
+        // The stop command is sent. Its completion is not awaited.
+        drop(self.0.stop(true));
     }
 }
 
