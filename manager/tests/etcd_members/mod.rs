@@ -12,6 +12,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
+/// A process that is killed loses nothing that it has written, so tests do not wait for the disk.
+pub const NO_DISK: &[&str] = &["--unsafe-no-fsync"];
+
 /// A cluster of its own.
 pub struct Members {
     all: Vec<Member>,
@@ -66,7 +69,7 @@ impl Members {
     pub fn start_with(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
         let ports = free_ports(count);
         let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
-        Self::start_behind(&ports, &peers, scheme, flags)
+        Self::start_behind(&ports, &peers, scheme, &[NO_DISK, flags].concat())
     }
 
     /// The same at these ports. The members reach each other at `peers`, which lead to their ports.
@@ -101,11 +104,8 @@ impl Members {
             let arguments = arguments
                 .into_iter()
                 .flat_map(|(flag, value)| [flag.to_owned(), value]);
-            // A process that is killed loses nothing that it has written.
-            let flags = ["--unsafe-no-fsync"]
-                .into_iter()
-                .chain(flags.iter().copied());
-            let arguments: Vec<_> = arguments.chain(flags.map(str::to_owned)).collect();
+            let flags = flags.iter().map(|flag| (*flag).to_owned());
+            let arguments: Vec<_> = arguments.chain(flags).collect();
             Member {
                 process: spawn(&arguments),
                 arguments,

@@ -1,23 +1,23 @@
 //! The load: several users at the same time, each with deployments of its own, and their expected results.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::client::manager::Write;
 use common::client::{ClientError, ManagerClient};
-use common::model::{DeploymentName, Import, ManifestName, Namespace, Operation, OperationStatus};
+use common::model::{
+    DeploymentName, Import, ManifestName, Namespace, Operation, OperationId, OperationStatus,
+};
 use common::request_id;
 use fastrand::Rng;
 use tokio::sync::watch;
 
+use super::managers::{Call, LOOK, Managers, PATIENCE};
+
 const USERS: usize = 5;
 /// Deployments of one user.
 const DEPLOYMENTS: usize = 2;
-/// Between two looks at an operation, or two tries of a request.
-const LOOK: Duration = Duration::from_millis(200);
-/// No outage and no operation is so long.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 const JINJA: &str = "\
 resources:
@@ -78,10 +78,14 @@ pub struct Outcome {
     /// The deployments that must be there.
     pub expected: BTreeMap<DeploymentName, (ManifestName, Wish)>,
     pub faults: Vec<String>,
+    /// The operations of each deployment, one after the other.
+    pub history: BTreeMap<String, Vec<OperationId>>,
+    /// Calls that no manager answered at once.
+    pub calls: Vec<Call>,
 }
 
 pub struct Load {
-    client: ManagerClient,
+    managers: Vec<ManagerClient>,
     namespace: String,
     seed: u64,
     stopped: watch::Receiver<bool>,
@@ -89,13 +93,13 @@ pub struct Load {
 
 impl Load {
     pub fn new(
-        client: ManagerClient,
+        managers: Vec<ManagerClient>,
         namespace: &str,
         seed: u64,
         stopped: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            client,
+            managers,
             namespace: namespace.to_owned(),
             seed,
             stopped,
@@ -105,7 +109,7 @@ impl Load {
     /// Until it is stopped and each user is done with what it began.
     pub async fn run(self) -> Outcome {
         let user = |index: usize| User {
-            client: self.client.clone(),
+            managers: Managers::new(self.managers.clone(), index),
             namespace: self.namespace.clone(),
             rng: Rng::with_seed(self.seed.wrapping_add(1 + index as u64)),
             deployments: (0..DEPLOYMENTS)
@@ -122,6 +126,8 @@ impl Load {
             all.operations += outcome.operations;
             all.expected.extend(outcome.expected);
             all.faults.extend(outcome.faults);
+            all.history.extend(outcome.history);
+            all.calls.extend(outcome.calls);
         }
         all
     }
@@ -153,7 +159,7 @@ enum Deed {
 }
 
 struct User {
-    client: ManagerClient,
+    managers: Managers,
     namespace: String,
     rng: Rng,
     deployments: Vec<Known>,
@@ -185,6 +191,7 @@ impl User {
                 self.outcome.expected.insert(name, last.clone());
             }
         }
+        self.outcome.calls = self.managers.into_calls();
         self.outcome
     }
 
@@ -204,6 +211,9 @@ impl User {
     }
 
     fn learn(&mut self, index: usize, deed: Deed, operation: Operation) {
+        let name = self.deployments[index].name.clone();
+        let operations = self.outcome.history.entry(name).or_default();
+        operations.push(operation.id.clone());
         let history = &mut self.deployments[index].history;
         let wish = match deed {
             Deed::Delete => return history.clear(),
@@ -230,7 +240,10 @@ impl User {
             idempotency_key: Some(request_id::fresh()),
             ..Write::default()
         };
-        let operation = patiently(|| self.start(index, deed, &write)).await?;
+        let operation = self
+            .managers
+            .ask(|manager| self.start(manager, index, deed, &write))
+            .await?;
         let operation = self.end(operation).await?;
         match &operation.error {
             None => Ok(operation),
@@ -243,6 +256,7 @@ impl User {
 
     async fn start(
         &self,
+        manager: ManagerClient,
         index: usize,
         deed: Deed,
         write: &Write,
@@ -263,7 +277,7 @@ impl User {
                     drift_policy: common::model::DriftPolicy::default(),
                     service_account: None,
                 };
-                self.client.create_async(&request, write).await
+                manager.create_async(&request, write).await
             }
             Deed::Update(wish) => {
                 let request = UpdateDeployment {
@@ -271,21 +285,25 @@ impl User {
                     imports: imports(),
                     ..UpdateDeployment::default()
                 };
-                self.client.update_async(&name, &request, write).await
+                manager.update_async(&name, &request, write).await
             }
             Deed::Rollback(to) => {
                 let manifest = known.history[to].0.clone();
                 let request = RollbackDeployment { manifest };
-                self.client.rollback_async(&name, &request, write).await
+                manager.rollback_async(&name, &request, write).await
             }
-            Deed::Delete => self.client.delete_async(&name, write).await,
+            Deed::Delete => manager.delete_async(&name, write).await,
         }
     }
 
     async fn end(&self, operation: Operation) -> Result<Operation, String> {
         let begun = Instant::now();
         loop {
-            let now = patiently(|| self.client.operation(&operation.id)).await?;
+            let id = &operation.id;
+            let now = self
+                .managers
+                .ask(|manager| async move { manager.operation(id).await })
+                .await?;
             if now.status == OperationStatus::Done {
                 return Ok(now);
             }
@@ -301,21 +319,5 @@ fn unnamed(error: common::model::NameError) -> ClientError {
     ClientError::InvalidUrl {
         url: String::new(),
         reason: error.to_string(),
-    }
-}
-
-/// Tries until the manager is back.
-async fn patiently<T, F>(attempt: impl Fn() -> F) -> Result<T, String>
-where
-    F: Future<Output = Result<T, ClientError>>,
-{
-    let begun = Instant::now();
-    loop {
-        match attempt().await {
-            Err(error) if error.is_transient() && begun.elapsed() < PATIENCE => {
-                tokio::time::sleep(LOOK).await;
-            }
-            outcome => return outcome.map_err(|error| error.to_string()),
-        }
     }
 }

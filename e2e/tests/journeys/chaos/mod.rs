@@ -9,7 +9,9 @@
 //! The actions, their targets and their times follow from a random seed, which a failure prints: `DM_CHAOS_SEED`
 //! repeats it, as far as the timing of the machine allows. `DM_CHAOS_KILLS` is the number of kills of `make chaos`.
 
+mod fleet;
 mod load;
+mod managers;
 mod saboteur;
 mod verdict;
 
@@ -57,7 +59,7 @@ async fn run(kills: usize, seed: u64) -> Result<()> {
     let mut stack = Stack::start().await?;
     let client = ManagerClient::new(&stack.manager.url())?;
     let (stop, stopped) = watch::channel(false);
-    let load = Load::new(client, &stack.namespace, seed, stopped);
+    let load = Load::new(vec![client], &stack.namespace, seed, stopped);
     let mut saboteur = Saboteur::new(&mut stack, seed);
     let sabotage = async {
         let done = saboteur.kill(kills).await;

@@ -1,0 +1,102 @@
+//! Chaos with several managers on one store: processes are killed and paused, and ways between any two are cut.
+//!
+//! ```text
+//! saboteur ──kill -9, SIGSTOP, clocks──► three managers        gates: manager ─► each member, expandybird, resourcifier
+//! saboteur ──kill -9, SIGSTOP──► three members of etcd                others ─► manager, member ─► member,
+//! load     ──writes, at any manager──► managers                       resourcifier ─► API server
+//! verdict  ──compares──► operations, objects, the store, the order of writes, the waits of callers
+//! ```
+//!
+//! One saboteur disturbs managers and their ways, and another one the members: never two members at once, for two of
+//! three are needed. The faults follow from a random seed, which is printed: `DM_CHAOS_SEED` repeats it, as far as the
+//! timing of the machine allows. `DM_CHAOS_FAULTS` is the number of faults of `make chaos-cluster`.
+
+mod clock;
+mod disturbances;
+mod drain;
+mod fault;
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "the store's own tests have it"
+)]
+#[path = "../../../../../manager/tests/etcd_members/mod.rs"]
+mod members;
+mod parts;
+mod saboteur;
+mod verdict;
+
+use anyhow::{Result, ensure};
+use tokio::sync::watch;
+
+use super::load::{Load, Outcome};
+use super::number;
+use parts::Fleet;
+
+/// In every run of the tests, at the same instants in each.
+const FEW: usize = 10;
+const FIXED: u64 = 3;
+/// In `make chaos-cluster`.
+const MANY: usize = 300;
+/// Seconds of the longest pause of a manager, in both.
+const SHORT: u64 = 12;
+const LONG: u64 = 60;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_fault_of_three_managers_on_etcd_changes_how_operations_end() -> Result<()> {
+    let seed = number("DM_CHAOS_SEED")?.unwrap_or(FIXED);
+    run(FEW, seed, SHORT).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes the better part of an hour: make chaos-cluster"]
+async fn hundreds_of_faults_change_nothing_either() -> Result<()> {
+    let faults = number("DM_CHAOS_FAULTS")?.map_or(Ok(MANY), usize::try_from)?;
+    let seed = number("DM_CHAOS_SEED")?.unwrap_or_else(|| fastrand::u64(..));
+    run(faults, seed, LONG).await
+}
+
+async fn run(faults: usize, seed: u64, longest: u64) -> Result<()> {
+    println!("chaos of a fleet: {faults} faults, DM_CHAOS_SEED={seed}");
+    let fleet = Fleet::start().await?;
+    let (outcome, log) = disturbed(&fleet, faults, seed, longest).await?;
+    let found = verdict::faults(&fleet, &outcome).await?;
+    println!(
+        "chaos of a fleet: {faults} faults, {} operations, {} deployments at the end, {}",
+        outcome.operations,
+        outcome.expected.len(),
+        verdict::waits(&outcome)
+    );
+    ensure!(
+        found.is_empty(),
+        "{} faults with DM_CHAOS_SEED={seed}:\n{}\nwhat was done:\n{}\n{}",
+        found.len(),
+        found.join("\n"),
+        log.join("\n"),
+        fleet.logs()
+    );
+    Ok(())
+}
+
+/// The load while the fleet is disturbed, and what was done to it.
+async fn disturbed(
+    fleet: &Fleet,
+    faults: usize,
+    seed: u64,
+    longest: u64,
+) -> Result<(Outcome, Vec<String>)> {
+    let (stop, stopped) = watch::channel(false);
+    let load = Load::new(fleet.clients()?, &fleet.stack.namespace, seed, stopped);
+    let sabotage = async {
+        let log = saboteur::disturb(fleet, faults, seed, longest).await;
+        let healed = fleet.heal().await;
+        let _ = stop.send(true);
+        log.and_then(|log| healed.map(|()| log))
+    };
+    let work = async { tokio::join!(sabotage, load.run()) };
+    let (log, outcome) = tokio::select! {
+        done = work => done,
+        error = fleet.supervise() => return Err(error),
+    };
+    Ok((outcome, log?))
+}
