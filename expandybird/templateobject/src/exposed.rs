@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::json_path::{PathError, Piece, Step, pieces};
 use crate::parameters::text_of;
 
-/// Both mean the same here: Deployment Manager masks the values of Secrets, and everything else is text.
+/// Both mean the same in outputs: Deployment Manager masks the values of Secrets, and everything else is text.
 const PREFIXES: [&str; 2] = [
     "template.openshift.io/expose-",
     "template.openshift.io/base64-expose-",
 ];
 /// The kinds whose annotations count.
-const KINDS: [&str; 4] = ["ConfigMap", "Route", "Secret", "Service"];
+pub const KINDS: [&str; 4] = ["ConfigMap", "Route", "Secret", "Service"];
 
 /// A value that an object exposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,13 @@ pub enum ExposeError {
         "annotation {annotation} has a key with both kinds of quotes, which no reference can have"
     )]
     Quotes { annotation: String },
+    #[error("unrepresentable kind {kind} found in JSONPath result on annotation {annotation}")]
+    Kind {
+        annotation: String,
+        kind: &'static str,
+    },
+    #[error("the value in the JSONPath result on annotation {annotation} is not in Base64")]
+    Base64 { annotation: String },
 }
 
 /// What an object exposes. `resource` is its name in references.
@@ -50,31 +57,52 @@ pub enum ExposeError {
 /// # Errors
 /// An annotation has no path that a reference can have.
 pub fn exposed(object: &Value, resource: &str) -> Result<Vec<Exposed>, ExposeError> {
-    let kind = object.get("kind").and_then(Value::as_str);
-    let annotations = object.pointer("/metadata/annotations");
-    let annotations = annotations.and_then(Value::as_object);
-    let Some(annotations) = annotations.filter(|_| kind.is_some_and(|kind| KINDS.contains(&kind)))
-    else {
-        return Ok(Vec::new());
-    };
-    let named = annotations.iter().filter_map(|(annotation, template)| {
-        let key = PREFIXES
-            .iter()
-            .find_map(|prefix| annotation.strip_prefix(prefix))?;
-        Some((annotation, key, template.as_str()?))
-    });
-    let exposed = named.map(|(annotation, key, template)| {
+    let exposed = annotations(object).map(|found| {
         let reader = Reader {
             object,
             resource,
-            annotation,
+            annotation: found.name,
         };
         Ok(Exposed {
-            key: key.to_owned(),
-            value: reader.value(template)?,
+            key: found.key.to_owned(),
+            value: reader.value(found.template)?,
         })
     });
     exposed.collect()
+}
+
+/// An annotation that exposes a value.
+pub(crate) struct Annotation<'o> {
+    pub name: &'o str,
+    pub key: &'o str,
+    pub template: &'o str,
+    /// Whether the value is to be in Base64.
+    pub is_base64: bool,
+}
+
+pub(crate) fn annotations(object: &Value) -> impl Iterator<Item = Annotation<'_>> {
+    let kind = object.get("kind").and_then(Value::as_str);
+    let has_kind = kind.is_some_and(|kind| KINDS.contains(&kind));
+    let annotations = object.pointer("/metadata/annotations");
+    let annotations = annotations.and_then(Value::as_object);
+    let annotations = annotations.filter(|_| has_kind).into_iter().flatten();
+    annotations.filter_map(|(name, template)| {
+        let key = PREFIXES
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix))?;
+        Some(Annotation {
+            name,
+            key,
+            template: template.as_str()?,
+            is_base64: name.starts_with(PREFIXES[1]),
+        })
+    })
+}
+
+/// Whether the field of an item has the value, as text.
+pub(crate) fn is_match(item: &Value, field: &[String], value: &str) -> bool {
+    let found = field.iter().try_fold(item, |item, key| item.get(key));
+    found.is_some_and(|found| text_of(found) == value)
 }
 
 /// Reads one annotation.
@@ -151,13 +179,8 @@ impl Reader<'_> {
         let items = items.ok_or_else(|| ExposeError::LiveList {
             annotation: annotation(),
         })?;
-        let is_match = |item: &Value| match field.iter().try_fold(item, |item, key| item.get(key)) {
-            Some(Value::String(text)) => text == value,
-            Some(other) => text_of(other) == value,
-            None => false,
-        };
         let matches: Vec<usize> = (items.iter().enumerate())
-            .filter_map(|(index, item)| is_match(item).then_some(index))
+            .filter_map(|(index, item)| is_match(item, field, value).then_some(index))
             .collect();
         match matches[..] {
             [] => Ok(None),

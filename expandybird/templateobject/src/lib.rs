@@ -13,6 +13,7 @@
 //! The work is linear in the Template and its result. A result is bounded ([`limits`]).
 
 mod ambiguity;
+mod credentials;
 mod decode;
 mod detection;
 mod dialect;
@@ -36,8 +37,9 @@ mod substitute;
 mod template;
 mod values;
 
+pub use credentials::credentials;
 pub use dialect::Dialect;
-pub use exposed::{ExposeError, Exposed, exposed};
+pub use exposed::{ExposeError, Exposed, KINDS as EXPOSING_KINDS, exposed};
 pub use fault::{Fault, Faults, Reason};
 pub use field::Field;
 pub use generator::{Expression, GeneratorError};
