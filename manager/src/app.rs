@@ -356,11 +356,7 @@ async fn broker_server(
     let Some(listening) = listening else {
         return Ok(None);
     };
-    let broker = BrokerListener::open(
-        &config.broker,
-        services.broker_deployments(),
-        services.audit.clone(),
-    )?;
+    let broker = BrokerListener::open(&config.broker, services).await?;
     broker.recover().await?;
     Ok(Some(broker.start(listening)?))
 }

@@ -23,6 +23,7 @@ mod testing;
 
 pub use access::{Access, AccessError};
 pub use catalog::Catalogs;
+pub use catalog::source::{Address, File, FileSource, Folder, Objects, Source, SourceError};
 pub use error::BrokerError;
 pub use http::{Answered, Front, Witness, routes};
 pub use options::{ApiVersion, BrokerOptions};

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use common::model::{NameError, Namespace};
+use common::model::identity::{IdentityError, Parts};
+use common::model::{Identity, NameError, Namespace};
+
+use crate::catalog::source::Address;
 
 /// Without `--broker-listen` there is no service broker.
 #[derive(Debug, Clone, Default, Args)]
@@ -23,15 +26,25 @@ pub struct BrokerOptions {
     /// File to write the port of the service broker to, when it accepts connections
     #[arg(long, env = "DM_BROKER_PORT_FILE", value_name = "PATH")]
     pub broker_port_file: Option<PathBuf>,
-    /// File with the services and plans of the broker; may be repeated. It is read again when it changes. While it is not
-    /// valid, the broker answers 503.
+    /// Services and plans of the broker; may be repeated. A file, registry:REFERENCE, cluster:APIVERSION/KIND/NAMESPACE[/NAME]
+    /// for objects of the cluster, or templates:NAMESPACE for stored Templates. It is read again when it changes. While it is
+    /// not valid, the broker answers 503.
     #[arg(
         long,
         env = "DM_BROKER_CONFIG",
-        value_name = "FILE",
+        value_name = "SOURCE",
         value_delimiter = ','
     )]
-    pub broker_config: Vec<PathBuf>,
+    pub broker_config: Vec<Address>,
+    /// User in whose name objects of the cluster are read for the catalog, such as system:serviceaccount:NAMESPACE:NAME
+    /// [default: resourcifier itself]
+    #[arg(
+        long,
+        env = "DM_BROKER_CONFIG_USER",
+        value_name = "USER",
+        value_parser = user
+    )]
+    pub broker_config_user: Option<Identity>,
     /// File with the users that may call the broker, USER:PASSWORD a line. It is read again when it changes.
     #[arg(long, env = "DM_BROKER_BASIC_FILE", value_name = "FILE")]
     pub broker_basic_file: Option<PathBuf>,
@@ -65,6 +78,19 @@ pub const NAMESPACE: &str = "default";
 
 fn namespace(text: &str) -> Result<Namespace, NameError> {
     Namespace::parse(text)
+}
+
+/// A user without groups, or a service account with those that all have.
+fn user(text: &str) -> Result<Identity, IdentityError> {
+    let account = text.strip_prefix("system:serviceaccount:");
+    let account = account.and_then(|account| account.split_once(':'));
+    match account.map(|(namespace, name)| (Namespace::parse(namespace), name)) {
+        Some((Ok(namespace), name)) => Identity::of_service_account(&namespace, name),
+        _ => Identity::parse(Parts {
+            user: text.to_owned(),
+            ..Parts::default()
+        }),
+    }
 }
 
 /// A version of the API, compared number by number.

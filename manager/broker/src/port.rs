@@ -130,6 +130,13 @@ pub trait Backend: Send + Sync {
         operation: &OperationId,
     ) -> Result<Option<Map<String, Value>>, BackendError>;
 
+    /// What the live objects of a deployment expose to its bindings, by their keys.
+    async fn exposed(
+        &self,
+        deployment: &DeploymentName,
+        caller: &Caller,
+    ) -> Result<Map<String, Value>, BackendError>;
+
     /// Deletes a deployment with its objects, whatever it is doing. Returns why it is not possible.
     async fn remove(
         &self,

@@ -11,12 +11,13 @@ use common::server::{CallerPolicy, Listen, Listening, ServeError, Serving};
 use manager_broker::{Access, Answered, Broker, BrokerOptions, Catalogs, Front, Witness, routes};
 
 use crate::audit::{Audit, Event, Outcome};
-use crate::service::broker::BrokerDeployments;
+use crate::service::Services;
 
 /// A service broker that is ready to serve.
 pub struct BrokerListener {
     broker: Broker,
     front: Front,
+    catalogs: Arc<Catalogs>,
 }
 
 impl BrokerListener {
@@ -38,19 +39,19 @@ impl BrokerListener {
 
     /// # Errors
     /// If the files with the passwords of platforms cannot be read.
-    pub fn open(
-        options: &BrokerOptions,
-        deployments: BrokerDeployments,
-        audit: Audit,
-    ) -> anyhow::Result<Self> {
+    pub async fn open(options: &BrokerOptions, services: &Services) -> anyhow::Result<Self> {
         let (basic, token) = (&options.broker_basic_file, &options.broker_token_file);
         let access = Access::open(basic.as_deref(), token.as_deref())?;
-        let catalogs = Arc::new(Catalogs::open(options.broker_config.clone()));
-        let deployments = Arc::new(deployments);
+        let sources = services.broker_sources(options.broker_config_user.clone());
+        let sources = options.broker_config.iter().map(|one| sources.open(one));
+        let catalogs = Arc::new(Catalogs::open(sources.collect()).await);
+        let deployments = Arc::new(services.broker_deployments());
+        let auditor = Arc::new(Auditor(services.audit.clone()));
         Ok(Self {
-            broker: Broker::new(catalogs, deployments, options.broker_lenient)
+            broker: Broker::new(catalogs.clone(), deployments, options.broker_lenient)
                 .in_namespace(options.broker_namespace.clone()),
-            front: Front::new(Arc::new(access), options).with_witness(Arc::new(Auditor(audit))),
+            front: Front::new(Arc::new(access), options).with_witness(auditor),
+            catalogs,
         })
     }
 
@@ -60,10 +61,17 @@ impl BrokerListener {
         recovered.context("failed to read the unfinished operations of the service broker")
     }
 
+    /// From now on, the catalog follows its sources.
+    ///
     /// # Errors
     /// If the server cannot start.
     pub fn start(self, listening: Listening) -> Result<Serving, ServeError> {
-        let Self { broker, front } = self;
+        let Self {
+            broker,
+            front,
+            catalogs,
+        } = self;
+        tokio::spawn(async move { catalogs.follow().await });
         listening.start(move |config| routes(config, &broker, &front))
     }
 }

@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::model::{ClusterName, Identity};
 use manager_registry::Registries;
 
 use self::access::gate::Gate;
@@ -23,6 +24,7 @@ use self::access::visibility::VisibilityFilters;
 use self::admin::Admin;
 use self::admin::clusters::Clusters;
 use self::broker::BrokerDeployments;
+use self::broker::sources::Sources;
 use self::deployments::Deployments;
 use self::deployments::activity::Activity;
 use self::deployments::drift::DriftChecks;
@@ -105,6 +107,17 @@ impl Services {
             writes: self.writes.clone(),
             clusters: self.clusters.clone(),
             expand: self.expand.clone(),
+            deployers: self.live.deployers.clone(),
+        }
+    }
+
+    /// Where the catalog of a service broker comes from. Objects of the cluster are read in the name of a user.
+    pub fn broker_sources(&self, reader: Option<Identity>) -> Sources {
+        Sources {
+            store: self.writes.store.clone(),
+            registries: self.catalog.registries.clone(),
+            deployer: self.live.deployers.of(&ClusterName::default()),
+            reader,
         }
     }
 

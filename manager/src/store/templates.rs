@@ -40,6 +40,13 @@ pub async fn list(
         .await
 }
 
+/// All of a namespace, by name.
+pub async fn all(store: &Store, namespace: &Namespace) -> Result<Vec<Value>, StoreError> {
+    let found = store.all(keys::templates(namespace)).await?;
+    let found = found.iter().map(|(key, bytes)| read(key, bytes));
+    found.collect()
+}
+
 /// Writes a Template; a conflict if it is not what was found. Nothing found: it must not exist.
 pub async fn put(
     store: &Store,

@@ -73,9 +73,14 @@ impl TestBed {
 
     /// Adds or changes a version of a template in the registry.
     pub fn add_version(&self, name: &str, version: &str, content: &str) {
-        let version = self.registry.path().join(name).join(version);
-        std::fs::create_dir_all(&version).unwrap();
-        std::fs::write(version.join(format!("{name}.jinja")), content).unwrap();
+        self.add_file(&format!("{name}/{version}/{name}.jinja"), content);
+    }
+
+    /// Adds or changes a file of the registry.
+    pub fn add_file(&self, path: &str, content: &str) {
+        let file = self.registry.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
     }
 
     pub async fn manager(&self) -> App {

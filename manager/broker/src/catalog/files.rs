@@ -1,26 +1,28 @@
 //! The template files beside a catalog: a type that is a file, its schema, and what the schema imports.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use common::model::{Import, language};
 use common::yaml::{self, Duplicates, Limits};
 use serde_json::Value;
 
+use super::source::Folder;
+
 /// Types with these endings are files, and never kinds of the cluster.
 const ENDINGS: [&str; 6] = [".jinja", ".py", ".gotmpl", ".yaml", ".yml", ".json"];
 
-pub struct Files {
-    folder: PathBuf,
-    /// Every file that was read.
-    pub read: BTreeSet<PathBuf>,
+pub struct Files<'f> {
+    folder: &'f Folder,
+    /// Where every file that was read is on disk.
+    pub places: BTreeSet<PathBuf>,
 }
 
-impl Files {
-    pub fn new(folder: &Path) -> Self {
+impl<'f> Files<'f> {
+    pub fn new(folder: &'f Folder) -> Self {
         Self {
-            folder: folder.to_owned(),
-            read: BTreeSet::new(),
+            folder,
+            places: BTreeSet::new(),
         }
     }
 
@@ -37,7 +39,7 @@ impl Files {
                 continue;
             }
             let schema = format!("{path}.schema");
-            if self.folder.join(&schema).is_file() {
+            if self.folder.has(&schema) {
                 let text = self.text(&schema)?;
                 queue.extend(declared(&text, &schema)?);
                 imports.push(import(format!("{name}.schema"), &schema, text));
@@ -49,11 +51,8 @@ impl Files {
     }
 
     fn text(&mut self, path: &str) -> Result<String, String> {
-        let file = self.folder.join(path);
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()));
-        self.read.insert(file);
-        text
+        self.places.extend(self.folder.place(path));
+        self.folder.text(path)
     }
 }
 

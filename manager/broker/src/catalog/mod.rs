@@ -1,4 +1,4 @@
-//! The services and plans that the broker offers, read from files and checked as a whole.
+//! The services and plans that the broker offers, read from their sources and checked as a whole.
 //!
 //! It knows what a platform sees of a plan, and which type a plan stands for. It refuses to know instances.
 
@@ -7,6 +7,7 @@ mod files;
 mod kinds;
 mod read;
 mod schema;
+pub mod source;
 mod watched;
 
 #[cfg(test)]
@@ -88,9 +89,18 @@ pub struct Interoperator {
 
 #[derive(Debug)]
 pub struct Bind {
-    pub template: Template,
+    pub gives: Gives,
     pub is_async: bool,
     pub requires_app: bool,
+}
+
+/// Where the credentials of a binding come from.
+#[derive(Debug)]
+pub enum Gives {
+    /// From the outputs of a deployment of its own.
+    Outputs(Template),
+    /// From what the objects of the instance expose. Nothing is deployed.
+    Exposed,
 }
 
 /// A type with its properties and its files.

@@ -8,14 +8,9 @@ use common::yaml::{self, Duplicates, Limits};
 
 use super::Catalog;
 use super::kinds::{self, Document, Gathered};
+use super::source::File;
 
-/// A file of the catalog.
-pub struct Source {
-    pub path: PathBuf,
-    pub text: String,
-}
-
-/// What was read, and the files that it depends on beside the sources.
+/// What was read, and the files on disk that it depends on beside its own.
 pub struct Reading {
     /// The catalog, or every fault with its place.
     pub catalog: Result<Catalog, Vec<String>>,
@@ -23,10 +18,10 @@ pub struct Reading {
 }
 
 /// Reads all files as one catalog.
-pub fn read(sources: &[Source]) -> Reading {
+pub fn read<'f>(files: impl IntoIterator<Item = &'f File>) -> Reading {
     let (mut gathered, mut faults) = (Gathered::default(), Vec::new());
-    for source in sources {
-        faults.extend(read_source(source, &mut gathered));
+    for file in files {
+        faults.extend(read_file(file, &mut gathered));
     }
     faults.extend(kinds::interoperator::join(&mut gathered));
     let catalog = match faults.is_empty() {
@@ -40,14 +35,14 @@ pub fn read(sources: &[Source]) -> Reading {
 }
 
 /// The faults of a file.
-fn read_source(source: &Source, gathered: &mut Gathered) -> Vec<String> {
-    let file = source.path.display().to_string();
-    let documents = yaml::read_all(&source.text, &Limits::DEFAULT, Duplicates::Error);
+fn read_file(file: &File, gathered: &mut Gathered) -> Vec<String> {
+    let name = file.path.display().to_string();
+    let documents = yaml::read_all(&file.text, &Limits::DEFAULT, Duplicates::Error);
     let documents = match documents {
         Ok(documents) => documents,
         Err(error) => {
             let yaml::Location { line, column, .. } = error.location;
-            return vec![format!("{file}:{line}:{column}: {}", error.kind)];
+            return vec![format!("{name}:{line}:{column}: {}", error.kind)];
         }
     };
     let (mut all, mut known) = (Vec::new(), 0);
@@ -58,17 +53,16 @@ fn read_source(source: &Source, gathered: &mut Gathered) -> Vec<String> {
         };
         known += 1;
         let document = Document {
-            path: &source.path,
-            text: &source.text,
+            file,
             value: &document.value,
             faults: &faults,
         };
         (row.read)(&document, gathered);
-        all.extend(placed(&file, &source.text, index, faults.into_inner()));
+        all.extend(placed(&name, &file.text, index, faults.into_inner()));
     }
     if known == 0 {
         let names = kinds::names();
-        all.push(format!("{file}: it has none of {names}"));
+        all.push(format!("{name}: it has none of {names}"));
     }
     all
 }

@@ -1,16 +1,25 @@
 use std::path::Path;
+use std::sync::Arc;
 
-use super::read::{Source, read};
+use super::read::read;
+use super::source::fake::FakeSource;
+use super::source::{File, FileSource, Folder, Source, SourceError};
 use super::*;
+
+/// A file, and what is beside it on disk.
+fn file(path: &Path, text: &str) -> File {
+    File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+        beside: Folder::Disk(path.parent().unwrap().to_owned()),
+    }
+}
 
 /// The faults of a catalog in a folder with one template.
 fn faults(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("web.jinja"), "resources: []").unwrap();
-    let source = Source {
-        path: folder.path().join("catalog.yaml"),
-        text: text.to_owned(),
-    };
+    let source = file(&folder.path().join("catalog.yaml"), text);
     let folder = format!("{}/", folder.path().display());
     match read(&[source]).catalog {
         Ok(_) => Vec::new(),
@@ -162,10 +171,7 @@ fn a_type_that_is_a_file_brings_its_schema_and_what_that_imports() {
     );
     write("helper.py", "def help(): pass");
     let text = plan("type: web.jinja");
-    let source = Source {
-        path: folder.path().join("catalog.yaml"),
-        text,
-    };
+    let source = file(&folder.path().join("catalog.yaml"), &text);
     let reading = read(&[source]);
     let catalog = reading.catalog.unwrap();
     let (_, plan) = catalog.plan("s", "p").unwrap();
@@ -180,37 +186,70 @@ fn a_type_that_is_a_file_brings_its_schema_and_what_that_imports() {
     assert!(reading.files.contains(&folder.path().join("helper.py")));
 }
 
-#[test]
-fn a_changed_file_is_read_again_and_a_fault_leaves_no_catalog() {
+#[tokio::test]
+async fn a_changed_file_is_read_again_and_a_fault_leaves_no_catalog() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("catalog.yaml");
     let write = |text: &str| std::fs::write(&path, text).unwrap();
     write("services: []");
-    let catalogs = Catalogs::open(vec![path.clone()]);
+    let open = async |path| {
+        let source: Arc<dyn Source> = Arc::new(FileSource::new(path));
+        Catalogs::open(vec![source]).await
+    };
+    let catalogs = open(path.clone()).await;
     assert_eq!(catalogs.get().unwrap().answer, r#"{"services":[]}"#);
     write("services: [1]");
-    catalogs.look_now();
+    catalogs.look().await;
     assert!(catalogs.get().unwrap_err()[0].contains("it must be an object"));
-    write(&plan("type: web"));
-    catalogs.look_now();
+    write(&plan("type: web.jinja"));
+    catalogs.look().await;
+    assert!(catalogs.get().unwrap_err()[0].contains("web.jinja cannot be read"));
+    std::fs::write(folder.path().join("web.jinja"), "resources: []").unwrap();
+    catalogs.look().await;
     assert!(catalogs.get().unwrap().plan("s", "p").is_some());
     std::fs::remove_file(&path).unwrap();
-    catalogs.look_now();
+    catalogs.look().await;
     assert!(catalogs.get().unwrap_err()[0].contains("cannot be read"));
+    assert!(open("/nowhere".into()).await.get().is_err());
+}
+
+#[tokio::test]
+async fn a_source_that_is_unreachable_keeps_what_it_had_and_one_that_is_gone_does_not() {
+    let source = FakeSource::new(&plan("type: web.jinja"), &[("web.jinja", "resources: []")]);
+    let away = || SourceError::Unreachable("no answer".to_owned());
+    source.fail(away());
+    let catalogs = Catalogs::open(vec![Arc::new(source.clone())]).await;
+    assert_eq!(*catalogs.get().unwrap_err(), ["no answer"]);
+    source.put(&plan("type: web.jinja"), &[("web.jinja", "resources: []")]);
+    catalogs.look().await;
+    let first = catalogs.get().unwrap();
+    let (_, found) = first.plan("s", "p").unwrap();
+    assert_eq!(found.template.imports[0].content, "resources: []");
+    catalogs.look().await;
+    let same = catalogs.get().unwrap();
     assert!(
-        Catalogs::open(vec![Path::new("/nowhere").to_owned()])
-            .get()
-            .is_err()
+        Arc::ptr_eq(&first, &same),
+        "what is equal is not read again"
+    );
+    source.fail(away());
+    catalogs.look().await;
+    assert!(Arc::ptr_eq(&first, &catalogs.get().unwrap()));
+    source.fail(SourceError::Faulty("fake does not exist".to_owned()));
+    catalogs.look().await;
+    assert_eq!(*catalogs.get().unwrap_err(), ["fake does not exist"]);
+    source.put(&plan("type: web.jinja"), &[]);
+    catalogs.look().await;
+    let faults = catalogs.get().unwrap_err();
+    assert!(
+        faults[0].contains("there are no files beside"),
+        "{faults:?}"
     );
 }
 
 #[test]
 fn t021_ids_are_those_of_the_file_and_the_tag_follows_the_contents() {
     let read_one = |text: &str| {
-        let source = Source {
-            path: "catalog.yaml".into(),
-            text: text.to_owned(),
-        };
+        let source = file(Path::new("catalog.yaml"), text);
         read(&[source]).catalog.unwrap()
     };
     let (one, same) = (read_one(&plan("type: web")), read_one(&plan("type: other")));
@@ -242,10 +281,7 @@ spec:
 "#;
 
 fn of_broker_config(text: &str) -> Result<Catalog, Vec<String>> {
-    let source = Source {
-        path: "shop/broker.yaml".into(),
-        text: text.to_owned(),
-    };
+    let source = file(Path::new("shop/broker.yaml"), text);
     read(&[source]).catalog
 }
 
@@ -257,10 +293,10 @@ fn the_plans_of_a_broker_configuration_are_types_of_its_file() {
     assert_eq!(plan.template.imports[0].name, "broker.yaml");
     assert!(plan.is_async && plan.replaces_parameters && plan.expands_first);
     let bind = plan.bind.as_ref().unwrap();
-    assert_eq!(
-        bind.template.type_name.as_str(),
-        "broker.yaml#web/small#binding"
-    );
+    let Gives::Outputs(template) = &bind.gives else {
+        panic!("{bind:?}")
+    };
+    assert_eq!(template.type_name.as_str(), "broker.yaml#web/small#binding");
     assert!(!bind.is_async && service.bindings_retrievable);
     assert!(
         catalog.answer.contains(r#""free":false"#),
@@ -289,4 +325,73 @@ fn a_fault_of_a_broker_configuration_has_its_line_and_its_place() {
         let found = faults.iter().any(|fault| fault.contains(expected));
         assert!(found, "{to}: {faults:?}");
     }
+}
+
+const TEMPLATE: &str = r#"
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata:
+  name: redis
+  namespace: shop
+  annotations:
+    description: A store of keys
+    tags: "database, redis"
+    iconClass: icon-redis
+    openshift.io/display-name: Redis
+objects: []
+parameters:
+- {name: MEMORY, displayName: Memory, value: 1Gi}
+- {name: PASSWORD, generate: expression, from: "[a-z]{8}", required: true}
+- {name: PLACE, required: true}
+"#;
+
+fn of_template(text: &str) -> Result<Catalog, Vec<String>> {
+    read(&[file(Path::new("redis.template.yaml"), text)]).catalog
+}
+
+#[test]
+fn a_template_is_a_service_with_its_annotations_as_metadata() {
+    let catalog = of_template(TEMPLATE).unwrap();
+    let answer: Value = serde_json::from_str(&catalog.answer).unwrap();
+    let service = &answer["services"][0];
+    assert_eq!(service["name"], "redis");
+    assert_eq!(service["description"], "A store of keys");
+    assert_eq!(service["tags"], serde_json::json!(["database", "redis"]));
+    let metadata =
+        serde_json::json!({"displayName": "Redis", "console.openshift.io/iconClass": "icon-redis"});
+    assert_eq!(service["metadata"], metadata);
+    let schema = &service["plans"][0]["schemas"]["service_instance"]["create"]["parameters"];
+    assert_eq!(schema["required"], serde_json::json!(["PLACE"]));
+    assert_eq!(schema["properties"]["MEMORY"]["default"], "1Gi");
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+    let (service_id, plan_id) = (id(service), id(&service["plans"][0]));
+    let (_, plan) = catalog.plan(&service_id, &plan_id).unwrap();
+    assert_eq!(plan.template.type_name.as_str(), "redis.template.yaml");
+    assert!(matches!(plan.bind.as_ref().unwrap().gives, Gives::Exposed));
+    let changed = of_template(&TEMPLATE.replace("1Gi", "2Gi")).unwrap();
+    assert!(changed.plan(&service_id, &plan_id).is_some(), "ids stay");
+}
+
+#[test]
+fn a_template_may_say_that_it_has_no_bindings_and_its_faults_have_places() {
+    let bindable = TEMPLATE.replace(
+        "tags:",
+        "template.openshift.io/bindable: 'false'\n    tags:",
+    );
+    let catalog = of_template(&bindable).unwrap();
+    assert!(
+        catalog.answer.contains(r#""bindable":false"#),
+        "{}",
+        catalog.answer
+    );
+    let faults = of_template(&TEMPLATE.replace("name: MEMORY", "name: '-'")).unwrap_err();
+    assert!(faults[0].contains("redis.template.yaml:14:"), "{faults:?}");
+    assert!(faults[0].contains("/parameters/0/name"), "{faults:?}");
+    let twice = format!("{TEMPLATE}---\n{TEMPLATE}");
+    let faults = of_template(&twice).unwrap_err().join(" ");
+    assert!(faults.contains("another service has this name"), "{faults}");
+    assert!(
+        faults.contains("another service or plan has this id"),
+        "{faults}"
+    );
 }

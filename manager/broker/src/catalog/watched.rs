@@ -1,95 +1,162 @@
-//! The catalog as its files say now. While a file has a fault, there is no catalog.
+//! The catalog as its sources say now. While one of them has a fault, there is no catalog.
 //!
 //! Not [`common::reload`]: a faulty catalog must not be answered from its previous contents, and the files of templates
 //! are known only after the catalog is read.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use futures::future::join_all;
 
 use super::Catalog;
-use super::read::{Reading, Source, read};
+use super::read::{Reading, read};
+use super::source::{File, Source, SourceError};
 
-/// How long a change may stay unnoticed.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// Sources that have not answered after this time do not delay the start.
+const FIRST: Duration = Duration::from_secs(5);
 
-/// The catalog of some files.
+/// The catalog of some sources.
 pub struct Catalogs {
-    paths: Vec<PathBuf>,
+    sources: Vec<Arc<dyn Source>>,
     state: Mutex<State>,
 }
 
 struct State {
     catalog: Result<Arc<Catalog>, Arc<Vec<String>>>,
-    /// All files that were read, as they were then.
+    /// What each source has. None: it has not answered yet.
+    held: Vec<Option<Held>>,
+    /// The files on disk that documents name, as they were read.
     stamps: Vec<Stamp>,
-    looked: Instant,
+}
+
+struct Held {
+    files: Result<Vec<File>, String>,
+    is_reachable: bool,
 }
 
 /// A file with its time and size. None if it is missing.
 type Stamp = (PathBuf, Option<(SystemTime, u64)>);
 
 impl Catalogs {
-    /// Reads the files. Faults are logged, and answered until the files are corrected.
-    pub fn open(paths: Vec<PathBuf>) -> Self {
-        let state = Mutex::new(load(&paths));
-        Self { paths, state }
+    /// Nothing is read yet.
+    pub fn new(sources: Vec<Arc<dyn Source>>) -> Self {
+        let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
+        let waits = format!("{} is not read yet", names.join(", "));
+        Self {
+            state: Mutex::new(State {
+                catalog: Err(Arc::new(vec![waits])),
+                held: sources.iter().map(|_| None).collect(),
+                stamps: Vec::new(),
+            }),
+            sources,
+        }
     }
 
-    /// The catalog, or every fault of its files.
+    /// Reads the sources. Faults are logged, and answered until they are corrected.
+    pub async fn open(sources: Vec<Arc<dyn Source>>) -> Self {
+        let catalogs = Self::new(sources);
+        let looked = tokio::time::timeout(FIRST, catalogs.look()).await;
+        if looked.is_err() {
+            tracing::warn!("the sources of the broker's catalog have not all answered yet");
+        }
+        catalogs
+    }
+
+    /// The catalog, or every fault of its sources.
     pub fn get(&self) -> Result<Arc<Catalog>, Arc<Vec<String>>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.looked.elapsed() >= INTERVAL {
-            self.look(&mut state);
-        }
-        state.catalog.clone()
+        self.state().catalog.clone()
     }
 
-    fn look(&self, state: &mut State) {
-        state.looked = Instant::now();
-        let changed = |(path, before): &Stamp| stamp(path.clone()).1 != *before;
-        if state.stamps.iter().any(changed) {
-            *state = load(&self.paths);
+    /// Reads all sources again.
+    pub async fn look(&self) {
+        join_all((0..self.sources.len()).map(|index| self.look_at(index))).await;
+    }
+
+    /// Reads the sources again and again, each at its pace.
+    pub async fn follow(&self) {
+        let following = self.sources.iter().enumerate();
+        let following = following.map(|(index, source)| async move {
+            loop {
+                tokio::time::sleep(source.interval()).await;
+                self.look_at(index).await;
+            }
+        });
+        join_all(following).await;
+    }
+
+    async fn look_at(&self, index: usize) {
+        let source = &self.sources[index];
+        let fetched = source.fetch().await;
+        let mut state = self.state();
+        let is_new = take(&mut state.held[index], fetched, &source.name());
+        if is_new || state.has_changed_files() {
+            state.read();
         }
     }
 
-    #[cfg(test)]
-    pub fn look_now(&self) {
-        self.look(&mut self.state.lock().unwrap());
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn load(paths: &[PathBuf]) -> State {
-    let stamps: Vec<_> = paths.iter().cloned().map(stamp).collect();
-    let sources = paths.iter().map(|path| {
-        let text = std::fs::read_to_string(path);
-        text.map(|text| Source {
-            path: path.clone(),
-            text,
-        })
-        .map_err(|error| format!("{} cannot be read: {error}", path.display()))
-    });
-    let Reading { catalog, files } = match sources.collect::<Result<Vec<_>, _>>() {
-        Ok(sources) => read(&sources),
-        Err(reason) => Reading {
-            catalog: Err(vec![reason]),
-            files: Default::default(),
-        },
-    };
-    if let Err(faults) = &catalog {
-        let faults = faults.join("; ");
-        tracing::error!(
-            faults,
-            "the catalog of the service broker is not valid: {faults}"
-        );
+/// Takes what a source has now. Whether it is something else than before.
+fn take(held: &mut Option<Held>, fetched: Result<Vec<File>, SourceError>, source: &str) -> bool {
+    if let (
+        Some(Held {
+            files: Ok(_),
+            is_reachable,
+        }),
+        Err(SourceError::Unreachable(reason)),
+    ) = (held.as_mut(), &fetched)
+    {
+        // What was read from it is still what there was last.
+        if std::mem::take(is_reachable) {
+            tracing::warn!(
+                source,
+                reason,
+                "a source of the broker's catalog is unreachable, and what it had remains: {reason}"
+            );
+        }
+        return false;
     }
-    State {
-        catalog: catalog.map(Arc::new).map_err(Arc::new),
-        stamps: stamps
-            .into_iter()
-            .chain(files.into_iter().map(stamp))
-            .collect(),
-        looked: Instant::now(),
+    let files = fetched.map_err(|error| error.to_string());
+    let is_new = held.as_ref().is_none_or(|held| held.files != files);
+    *held = Some(Held {
+        files,
+        is_reachable: true,
+    });
+    is_new
+}
+
+impl State {
+    fn has_changed_files(&self) -> bool {
+        let changed = |(path, before): &Stamp| stamp(path.clone()).1 != *before;
+        self.stamps.iter().any(changed)
+    }
+
+    /// Reads the catalog anew, as soon as all sources have answered.
+    fn read(&mut self) {
+        let held: Option<Vec<&Held>> = self.held.iter().map(Option::as_ref).collect();
+        let Some(held) = held else { return };
+        let files = held.iter().filter_map(|held| held.files.as_ref().ok());
+        let Reading { catalog, files } = read(files.flatten());
+        let unread = held.iter().filter_map(|held| held.files.as_ref().err());
+        let unread: Vec<String> = unread.cloned().collect();
+        // What is missing makes faults elsewhere.
+        let catalog = match unread.is_empty() {
+            true => catalog,
+            false => Err(unread),
+        };
+        if let Err(faults) = &catalog {
+            let faults = faults.join("; ");
+            tracing::error!(
+                faults,
+                "the catalog of the service broker is not valid: {faults}"
+            );
+        }
+        self.catalog = catalog.map(Arc::new).map_err(Arc::new);
+        self.stamps = files.into_iter().map(stamp).collect();
     }
 }
 

@@ -68,7 +68,15 @@ impl MemoryBackend {
         self.state().operations.len()
     }
 
-    /// Everything that is stored, as text.
+    /// Everything that is stored and deployed, as text.
+    pub fn stored(&self) -> String {
+        let state = self.state();
+        format!(
+            "{:?} {:?} {:?}",
+            state.instances, state.bindings, state.deployments
+        )
+    }
+
     pub fn stored_instance(&self, id: &str) -> Option<Instance> {
         self.state().instances.get(id).map(|(_, one)| one.clone())
     }
@@ -289,6 +297,19 @@ impl Backend for MemoryBackend {
         let dashboard = json!({"dashboard_url": format!("http://{type_name}")});
         let is_faulty = properties.contains_key("fault");
         Ok(dashboard.as_object().cloned().filter(|_| !is_faulty))
+    }
+
+    async fn exposed(
+        &self,
+        deployment: &DeploymentName,
+        _: &Caller,
+    ) -> Result<Map<String, Value>, BackendError> {
+        let content = self.state().deployments[deployment].clone();
+        let (_, properties) = type_of(&content);
+        match properties.contains_key("hidden") {
+            true => Err(BackendError::Refused(BrokerError::new(500, "it is hidden"))),
+            false => Ok(properties),
+        }
     }
 
     async fn remove(

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 use actix_web::{App, test};
+use futures::FutureExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::MemoryBackend;
 use crate::access::Access;
 use crate::catalog::Catalogs;
+use crate::catalog::source::fake::FakeSource;
 use crate::http::{Front, routes};
 use crate::options::BrokerOptions;
 use crate::service::Broker;
@@ -21,8 +23,9 @@ pub struct Platform {
     pub backend: Arc<MemoryBackend>,
     pub broker: Broker,
     catalogs: Arc<Catalogs>,
+    catalog: FakeSource,
     front: Front,
-    pub folder: TempDir,
+    _folder: TempDir,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -57,28 +60,34 @@ impl Platform {
 
     pub fn with(catalog: &str, options: &BrokerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            path
-        };
-        let users = file("users", "shop:s3cret");
-        let catalogs = Arc::new(Catalogs::open(vec![file("catalog.yaml", catalog)]));
+        let users = folder.path().join("users");
+        std::fs::write(&users, "shop:s3cret").unwrap();
+        let catalog = FakeSource::new(catalog, &[]);
+        let catalogs = Arc::new(Catalogs::new(vec![Arc::new(catalog.clone())]));
         let access = Access::open(Some(&users), None).unwrap();
         let backend = Arc::new(MemoryBackend::default());
         let lenient = options.broker_lenient;
-        Self {
+        let platform = Self {
             broker: Broker::new(catalogs.clone(), backend.clone(), lenient),
             catalogs,
+            catalog,
             backend,
             front: Front::new(Arc::new(access), options),
-            folder,
-        }
+            _folder: folder,
+        };
+        platform.look();
+        platform
     }
 
-    /// Reads the catalog again, as after a second.
-    pub fn look_again(&self) {
-        self.catalogs.look_now();
+    /// From now on this is the catalog.
+    pub fn offer(&self, catalog: &str) {
+        self.catalog.put(catalog, &[]);
+        self.look();
+    }
+
+    /// The source is in memory, so nothing waits.
+    fn look(&self) {
+        self.catalogs.look().now_or_never().unwrap();
     }
 
     /// A request exactly as it is written here.

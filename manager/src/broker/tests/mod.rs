@@ -4,9 +4,10 @@ mod crashes;
 
 use std::sync::Arc;
 
+use common::api::manager::UpdateDeployment;
 use common::api::page::PageQuery;
 use common::model::DeploymentName;
-use manager_broker::{Answer, BrokerError, Context, Ids, Poll};
+use manager_broker::{Address, Answer, BrokerError, Context, Ids, Poll};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -14,6 +15,7 @@ use super::*;
 use crate::app::App;
 use crate::auth;
 use crate::deployer::fake::REFUSED;
+use crate::service::writes::asked::Asked;
 use crate::store::kv::Kv;
 use crate::store::maintenance::verify::verify;
 use crate::testing::TestBed;
@@ -29,6 +31,7 @@ services:
   bindings_retrievable: true
   plans:
   - {id: p, name: small, description: small, type: pair:v1, bind: {type: login:v1}}
+  - {id: later, name: later, description: later, type: pair:v1, async: true, bind: {type: login:v1}}
   - {id: refused, name: refused, description: refused, type: refused:v1, bindable: false}
   - {id: broken, name: broken, description: broken, type: broken:v1, bindable: false}
 ";
@@ -62,7 +65,9 @@ impl Served {
         let file = folder.path().join("catalog.yaml");
         std::fs::write(&file, CATALOG).unwrap();
         let deployments = Arc::new(app.services.broker_deployments());
-        let catalogs = Arc::new(Catalogs::open(vec![file]));
+        let sources = app.services.broker_sources(None);
+        let catalogs = vec![sources.open(&Address::File(file))];
+        let catalogs = Arc::new(Catalogs::open(catalogs).await);
         Self {
             broker: Broker::new(catalogs, deployments, true),
             app,
@@ -257,6 +262,40 @@ async fn what_fails_is_undone_and_the_platform_gets_the_reason() {
     assert_eq!(shown.body["plan_id"], "p");
     assert_eq!(bed.deployer.objects(), ["left", "right"]);
     assert_eq!(served.deprovision("p").await.unwrap().status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_past_the_broker_warns_and_one_of_the_broker_does_not() {
+    let bed = bed();
+    let served = Served::recovered(&bed).await;
+    served.provision("p").await.unwrap();
+    served.bind().await.unwrap();
+    served.update(3).await.unwrap();
+    let writes = &served.app.services.writes;
+    let page = PageQuery::default();
+    let caller = auth::Caller::default();
+    let operations = served.app.services.operations.list(None, &page, &caller);
+    for operation in operations.await.unwrap().items {
+        assert_eq!(operation.warnings, [""; 0], "{operation:?}");
+    }
+    let mut deployments = served.deployments().await;
+    deployments.sort();
+    let whats = ["service binding", "service instance"];
+    for (name, what) in deployments.into_iter().zip(whats) {
+        let nothing = UpdateDeployment {
+            content: Some(json!({"resources": []}).to_string()),
+            ..UpdateDeployment::default()
+        };
+        let update = writes.update(name.clone(), nothing, Asked::default()).await;
+        let updated = update.unwrap().outcome().await.unwrap().operation.clone();
+        let delete = writes.delete(name.clone(), Asked::default()).await;
+        let deleted = delete.unwrap().outcome().await.unwrap().operation.clone();
+        for operation in [updated, deleted] {
+            let warnings = operation.warnings.join(" ");
+            let expected = format!("deployment '{name}' is a {what} of the service broker");
+            assert!(warnings.contains(&expected), "{operation:?}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

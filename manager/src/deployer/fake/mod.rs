@@ -1,5 +1,6 @@
 //! A deployer with a cluster in memory. What it does to a resource goes by the resource's name.
 
+mod live;
 mod slow;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +12,7 @@ use async_trait::async_trait;
 use common::api::activity::{
     ClusterEvent, ClusterEvents, EventKind, EventsRequest, LogItem, LogLine, LogNotice, LogsRequest,
 };
-use common::api::cluster::{Capabilities, Lookup, LookupAnswer, LookupRequest};
+use common::api::cluster::{Capabilities, LookupAnswer, LookupRequest};
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::export::{ExportRequest, Exported};
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use super::{Deployer, Events, Job, Logs};
 use crate::dependency::CallError;
+use live::Live;
 pub use slow::Slow;
 
 /// Resources of these names are refused, and never ready.
@@ -51,6 +53,8 @@ pub struct FakeDeployer {
     /// The last job that goes at the test's pace.
     running: Mutex<Option<Arc<Slow>>>,
     is_several: AtomicBool,
+    /// What lookups find.
+    pub live: Live,
 }
 
 #[derive(Debug, Clone)]
@@ -594,12 +598,7 @@ impl Deployer for FakeDeployer {
         request: Arc<LookupRequest>,
         _: Duration,
     ) -> Result<Vec<LookupAnswer>, CallError> {
-        let nothing = |lookup: &Lookup| LookupAnswer {
-            lookup: lookup.clone(),
-            found: None,
-            error: None,
-        };
-        Ok(request.lookups.iter().map(nothing).collect())
+        self.live.look_up(&request.lookups)
     }
 
     async fn lookup(

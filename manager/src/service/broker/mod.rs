@@ -1,6 +1,8 @@
 //! The service broker's port, with the manager's own operations: an instance and a binding are deployments.
 
 mod cluster;
+mod exposed;
+pub mod sources;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,7 @@ use manager_broker::{
 use serde_json::{Map, Value};
 
 use crate::auth;
+use crate::deployer::Deployers;
 use crate::error::Error;
 use crate::service::admin::clusters::Clusters;
 use crate::service::expand::Expand;
@@ -40,6 +43,7 @@ pub struct BrokerDeployments {
     pub writes: Arc<Writes>,
     pub clusters: Arc<Clusters>,
     pub expand: Arc<Expand>,
+    pub deployers: Arc<dyn Deployers>,
 }
 
 #[async_trait]
@@ -139,6 +143,14 @@ impl Backend for BrokerDeployments {
         };
         let outputs = head.map(|head| head.outputs).unwrap_or_default();
         Ok(Some(known(outputs)))
+    }
+
+    async fn exposed(
+        &self,
+        name: &DeploymentName,
+        caller: &Caller,
+    ) -> Result<Map<String, Value>, BackendError> {
+        self.exposed_by(name, caller).await
     }
 
     async fn remove(

@@ -2,8 +2,6 @@
 //!
 //! What the configuration means, `expandybird-brokerconfig` knows. Here its services become those of the catalog.
 
-use std::path::Path;
-
 use common::manifests::is_broker_config_document;
 use common::model::{Import, TypeName};
 use common::node::Node;
@@ -11,7 +9,7 @@ use expandybird_brokerconfig::{self as config, Config};
 use serde_json::{Map, Value};
 
 use super::{Document, Gathered, Taken};
-use crate::catalog::{Bind, Plan, Schema, Schemas, Service, Template};
+use crate::catalog::{Bind, Gives, Plan, Schema, Schemas, Service, Template};
 
 /// Distinguishes such a configuration from others.
 pub fn recognises(document: &Value) -> bool {
@@ -24,7 +22,7 @@ pub fn read(document: &Document<'_>, gathered: &mut Gathered) {
         return;
     };
     for warning in &config.warnings {
-        let (file, place) = (document.path.display(), &warning.pointer);
+        let (file, place) = (document.file.path.display(), &warning.pointer);
         let message = &warning.message;
         tracing::warn!("{file}: {place}: {message}");
     }
@@ -70,11 +68,10 @@ fn read_plan(
     if let Some(node) = node(document, &plan.pointer) {
         taken.id(&node);
     }
-    let file = document.path.file_name().map(Path::new);
-    let file = file.unwrap_or(document.path).display();
+    let file = document.file_name();
     let type_name = format!("{file}#{}/{}", service.name, plan.name);
     let bind = plan.is_bindable.then(|| Bind {
-        template: template(document, format!("{type_name}#binding")),
+        gives: Gives::Outputs(template(document, format!("{type_name}#binding"))),
         is_async: false,
         requires_app: false,
     });
@@ -101,7 +98,7 @@ fn template(document: &Document<'_>, name: String) -> Template {
     let import = Import {
         name: file.to_owned(),
         path: None,
-        content: document.text.to_owned(),
+        content: document.file.text.clone(),
     };
     Template {
         type_name: TypeName::parse(name).unwrap_or_else(|_| Template::placeholder()),

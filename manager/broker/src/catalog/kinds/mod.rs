@@ -5,6 +5,7 @@
 pub mod broker_config;
 pub mod catalog_file;
 pub mod interoperator;
+pub mod template;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use common::node::{Faults, Node};
 use serde_json::Value;
 
 use super::Service;
+use super::source::File;
 
 /// What is known about a kind.
 pub struct Row {
@@ -25,7 +27,7 @@ pub struct Row {
 }
 
 /// If several rows match a document, the first one wins.
-pub const TABLE: [Row; 4] = [
+pub const TABLE: [Row; 5] = [
     Row {
         name: "a ServiceBrokerConfig",
         recognises: broker_config::recognises,
@@ -46,6 +48,11 @@ pub const TABLE: [Row; 4] = [
         recognises: interoperator::is_plan,
         read: interoperator::read_plan,
     },
+    Row {
+        name: "a Template",
+        recognises: template::recognises,
+        read: template::read,
+    },
 ];
 
 /// The kind of a document. None for objects of Kubernetes that are here beside a configuration, such as its roles.
@@ -60,9 +67,7 @@ pub fn names() -> String {
 
 /// A document of a file.
 pub struct Document<'a> {
-    pub path: &'a Path,
-    /// The whole file.
-    pub text: &'a str,
+    pub file: &'a File,
     pub value: &'a Value,
     pub faults: &'a Faults,
 }
@@ -73,9 +78,11 @@ impl<'a> Document<'a> {
         Node::root(self.value, self.faults)
     }
 
-    /// Where the files beside it are.
-    pub fn folder(&self) -> &'a Path {
-        self.path.parent().unwrap_or(Path::new(""))
+    /// The last part of the file's path.
+    pub fn file_name(&self) -> String {
+        let path = &self.file.path;
+        let name = path.file_name().map_or(path.as_path(), Path::new);
+        name.display().to_string()
     }
 }
 
@@ -85,7 +92,7 @@ pub struct Gathered {
     pub services: Vec<Service>,
     /// What platforms see of the services.
     pub listed: Vec<Value>,
-    /// The files that the documents name.
+    /// The files on disk that the documents name.
     pub files: BTreeSet<PathBuf>,
     pub taken: Taken,
     /// Services and plans of the Inter-operator, which come together at the end.
@@ -103,10 +110,15 @@ impl Taken {
     /// The id of a service or a plan: unique among all of them.
     pub fn id(&mut self, entry: &Node<'_>) -> String {
         let id = entry.required("id");
-        if !id.is_empty() && !self.ids.insert(id.clone()) {
+        if !id.is_empty() && !self.take_id(&id) {
             entry.fault("id", "another service or plan has this id");
         }
         id
+    }
+
+    /// Whether nobody had the id before.
+    pub fn take_id(&mut self, id: &str) -> bool {
+        self.ids.insert(id.to_owned())
     }
 
     /// The name of a service: unique among all services.

@@ -113,8 +113,6 @@ async fn t098_the_bindings_of_a_deleted_instance_are_deleted_with_it() {
 async fn an_instance_whose_plan_left_the_catalog_can_be_deleted() {
     let platform = Platform::new();
     platform.provisioned("i", "sync").await;
-    let catalog = platform.folder.path().join("catalog.yaml");
-    std::fs::write(catalog, "services: []").unwrap();
-    platform.look_again();
+    platform.offer("services: []");
     assert_eq!(platform.delete(&with_ids(I, "sync")).await.status, 200);
 }

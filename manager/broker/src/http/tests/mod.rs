@@ -7,6 +7,7 @@ mod fetch;
 mod poll;
 mod provision;
 mod random;
+mod template;
 mod transport;
 mod unbind;
 mod update;

@@ -150,6 +150,59 @@ async fn t010_the_requests_identity_is_repeated_also_with_errors() {
 }
 
 #[actix_web::test]
+async fn t011_a_refused_request_changes_nothing() {
+    let platform = Platform::new();
+    platform.provisioned("i", "sync").await;
+    platform.bound(B, "sync").await;
+    let before = platform.backend.stored();
+    let other = with(provision("sync"), "parameters", json!({"size": 9}));
+    let unfit = json!({"service_id": "s", "parameters": {"size": "many"}});
+    let of_other_plan = with(bind("sync"), "parameters", json!({"other": true}));
+    let replies = [
+        (
+            401,
+            platform
+                .raw(Method::DELETE, &with_ids(I, "sync"), &[], None)
+                .await,
+        ),
+        (409, platform.put(I, other).await),
+        (409, platform.put(B, of_other_plan).await),
+        (
+            400,
+            platform
+                .put("/v2/service_instances/j", provision("none"))
+                .await,
+        ),
+        (
+            422,
+            platform
+                .put("/v2/service_instances/j", provision("async"))
+                .await,
+        ),
+        (400, platform.patch(I, unfit).await),
+        (
+            404,
+            platform
+                .patch("/v2/service_instances/j", json!({"service_id": "s"}))
+                .await,
+        ),
+        (400, platform.delete(I).await),
+        (400, platform.delete(&with_ids(I, "fixed")).await),
+        (400, platform.delete(B).await),
+        (
+            410,
+            platform
+                .delete(&with_ids("/v2/service_instances/j", "sync"))
+                .await,
+        ),
+    ];
+    for (status, reply) in replies {
+        assert_eq!(reply.status, status, "{reply:?}");
+    }
+    assert_eq!(platform.backend.stored(), before);
+}
+
+#[actix_web::test]
 async fn t012_unknown_paths_and_methods_are_refused() {
     let platform = Platform::new();
     assert_eq!(platform.get("/v2/nothing").await.status, 404);
@@ -221,4 +274,8 @@ async fn a_catalog_with_a_fault_is_unavailable_until_it_is_corrected() {
         assert!(description.contains("catalog.yaml:1:"), "{description}");
         assert!(description.contains("name is missing"), "{description}");
     }
+    platform.offer("services: []");
+    assert_eq!(platform.get("/v2/catalog").await.status, 200);
+    platform.offer("services: [1]");
+    assert_eq!(platform.get("/v2/catalog").await.status, 503);
 }

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::catalog::{Catalog, Plan};
+use crate::catalog::{Catalog, Gives, Plan};
 use crate::error::{BrokerError, REQUIRES_APP};
 use crate::port::{BackendError, Edit, Version, Versioned};
-use crate::record::{Binding, BindingTarget, Instance, InstancePhase, Kind};
+use crate::record::{Binding, BindingTarget, Instance, InstancePhase, Kind, Progress};
 use crate::service::fields::{digest_of, object, required, text};
 use crate::service::instances::provision::{check_schema, unknown_plan};
 use crate::service::instances::update::unknown_instance;
@@ -213,14 +213,36 @@ impl Broker {
             answer: Map::new(),
             operation: deploy::operation(operation, Kind::Create, String::new(), context),
         };
-        let write = deploy::binding_write(&binding, &bind.template);
+        let binding = match &bind.gives {
+            Gives::Outputs(_) => binding,
+            Gives::Exposed => self.exposed(binding, &of.record).await?,
+        };
         let edits = vec![
             Edit::Binding(binding.clone(), version),
             // A delete of the instance that begins now must find the binding.
             Edit::KeepInstance(of.record.id, of.version),
         ];
-        self.backend.start(edits, write).await?;
+        match &bind.gives {
+            Gives::Outputs(template) => {
+                let write = deploy::binding_write(&binding, template);
+                self.backend.start(edits, write).await?;
+            }
+            Gives::Exposed => self.backend.commit(edits).await?,
+        }
         Ok(binding)
+    }
+
+    /// The binding with what the instance exposes now: it is done.
+    async fn exposed(
+        &self,
+        mut binding: Binding,
+        instance: &Instance,
+    ) -> Result<Binding, BackendError> {
+        let caller = &binding.operation.caller;
+        let exposed = self.backend.exposed(&instance.deployment, caller).await?;
+        let credentials = Value::Object(exposed);
+        binding.answer = Map::from_iter([("credentials".to_owned(), credentials)]);
+        Ok(binding.ended(Progress::Succeeded))
     }
 
     async fn bound_answer(&self, binding: Binding, is_async: bool) -> Result<Answer, BrokerError> {

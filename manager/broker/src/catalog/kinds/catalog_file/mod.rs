@@ -22,13 +22,13 @@ pub fn read(document: &Document<'_>, gathered: &mut Gathered) {
         }
         return;
     };
-    let mut files = Files::new(document.folder());
+    let mut files = Files::new(&document.file.beside);
     for entry in &entries {
         let service = service::read(entry, &mut files, &mut gathered.taken);
         gathered.services.push(service);
     }
     gathered.listed.extend(shown(document.value));
-    gathered.files.extend(files.read);
+    gathered.files.extend(files.places);
 }
 
 /// What platforms see of the services.

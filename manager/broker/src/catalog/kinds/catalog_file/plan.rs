@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::super::Taken;
 use crate::catalog::files::Files;
-use crate::catalog::{Bind, Plan, Schema, Schemas, Template};
+use crate::catalog::{Bind, Gives, Plan, Schema, Schemas, Template};
 
 /// The keys of a plan that platforms do not see.
 pub const OWN: [&str; 6] = [
@@ -40,7 +40,12 @@ pub struct Inherited {
     pub bindings_retrievable: bool,
 }
 
-pub fn read(entry: &Node<'_>, inherited: &Inherited, files: &mut Files, taken: &mut Taken) -> Plan {
+pub fn read(
+    entry: &Node<'_>,
+    inherited: &Inherited,
+    files: &mut Files<'_>,
+    taken: &mut Taken,
+) -> Plan {
     let id = taken.id(entry);
     entry.required("description");
     entry.flag("free");
@@ -68,7 +73,7 @@ pub fn read(entry: &Node<'_>, inherited: &Inherited, files: &mut Files, taken: &
     }
 }
 
-fn template(entry: &Node<'_>, files: &mut Files) -> Template {
+fn template(entry: &Node<'_>, files: &mut Files<'_>) -> Template {
     let written = entry.required("type");
     let (type_name, imports) = match TypeName::parse(written.clone()) {
         Ok(name) => (name, files.imports(&written)),
@@ -95,7 +100,7 @@ fn bind(
     entry: &Node<'_>,
     bindable: bool,
     inherited: &Inherited,
-    files: &mut Files,
+    files: &mut Files<'_>,
 ) -> Option<Bind> {
     let Some(bind) = entry.object("bind") else {
         if bindable && entry.value("bind").is_none() {
@@ -111,7 +116,7 @@ fn bind(
         );
     }
     let read = Bind {
-        template: template(&bind, files),
+        gives: Gives::Outputs(template(&bind, files)),
         is_async: bind.flag("async").unwrap_or_default(),
         requires_app: bind.flag("requiresApp").unwrap_or_default(),
     };

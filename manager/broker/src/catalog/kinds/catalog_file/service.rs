@@ -11,7 +11,7 @@ use crate::catalog::{Plan, Service};
 const PERMISSIONS: [&str; 3] = ["syslog_drain", "route_forwarding", "volume_mount"];
 
 /// Reads a service, and notes every fault of it and of its plans.
-pub fn read(entry: &Node<'_>, files: &mut Files, taken: &mut Taken) -> Service {
+pub fn read(entry: &Node<'_>, files: &mut Files<'_>, taken: &mut Taken) -> Service {
     let id = taken.id(entry);
     taken.name(entry);
     entry.required("description");
@@ -48,7 +48,7 @@ pub fn read(entry: &Node<'_>, files: &mut Files, taken: &mut Taken) -> Service {
 fn plans(
     entry: &Node<'_>,
     inherited: &Inherited,
-    files: &mut Files,
+    files: &mut Files<'_>,
     taken: &mut Taken,
 ) -> Vec<Plan> {
     let entries = entry.objects("plans").unwrap_or_default();

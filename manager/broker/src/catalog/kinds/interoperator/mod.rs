@@ -61,7 +61,7 @@ pub fn read_service(document: &Document<'_>, gathered: &mut Gathered) {
     };
     let service = service::read(&spec, &mut gathered.taken);
     gathered.interoperator.services.push(ServicePart {
-        path: document.path.to_owned(),
+        path: document.file.path.clone(),
         service,
         shown: shown::service(spec.map),
         document: document.value.clone(),
@@ -76,7 +76,7 @@ pub fn read_plan(document: &Document<'_>, gathered: &mut Gathered) {
     let (plan, files) = plan::read(document, &root, &spec, &mut gathered.taken);
     gathered.files.extend(files);
     gathered.interoperator.plans.push(PlanPart {
-        path: document.path.to_owned(),
+        path: document.file.path.clone(),
         name: spec.text("name").unwrap_or_default(),
         service_id: spec.text("serviceId").unwrap_or_default(),
         plan,

@@ -10,7 +10,7 @@ use common::node::Node;
 use serde_json::{Map, Value};
 
 use super::super::{Document, Taken};
-use crate::catalog::{Bind, Interoperator, Plan, Schema, Schemas, Template};
+use crate::catalog::{Bind, Gives, Interoperator, Plan, Schema, Schemas, Template};
 
 /// The actions of templates, and whether a plan needs one. What they mean, `expandybird-sfplan` knows.
 const ACTIONS: [(&str, bool); 6] = [
@@ -77,7 +77,7 @@ pub fn read(
         replaces_parameters: true,
         expands_first: false,
         bind: bindable.then(|| Bind {
-            template: template(charts.imports),
+            gives: Gives::Outputs(template(charts.imports)),
             is_async: flag("asyncBinding").unwrap_or_default(),
             requires_app: false,
         }),
@@ -112,8 +112,12 @@ impl Plan {
             content: format!("{service}\n---\n{plan}\n"),
         };
         self.template.imports.push(file(&self.template.type_name));
-        if let Some(bind) = &mut self.bind {
-            bind.template.imports.push(file(&bind.template.type_name));
+        if let Some(Bind {
+            gives: Gives::Outputs(template),
+            ..
+        }) = &mut self.bind
+        {
+            template.imports.push(file(&template.type_name));
         }
     }
 }
@@ -214,23 +218,20 @@ impl Charts<'_> {
         if url.contains("://") || url.starts_with("helm:") || is_known {
             return;
         }
-        let path = self.document.folder().join(url);
-        let content = std::fs::read(&path).map_err(|error| error.to_string());
-        let content = content.and_then(|bytes| match url.ends_with(".tgz") {
-            true => Ok(BASE64_STANDARD.encode(bytes)),
-            false => String::from_utf8(bytes).map_err(|error| error.to_string()),
-        });
+        let beside = &self.document.file.beside;
+        let content = match url.ends_with(".tgz") {
+            true => beside.bytes(url).map(|bytes| BASE64_STANDARD.encode(bytes)),
+            false => beside.text(url),
+        };
         match content {
             Ok(content) => self.imports.push(Import {
                 name: url.to_owned(),
                 path: None,
                 content,
             }),
-            Err(error) => {
-                entry.fault("url", format!("{} cannot be read: {error}", path.display()));
-            }
+            Err(reason) => entry.fault("url", reason),
         }
-        self.files.insert(path);
+        self.files.extend(beside.place(url));
     }
 }
 
