@@ -1,6 +1,7 @@
 //! The broker over the manager's own operations, with the fakes of expandybird and of the cluster.
 
 mod crashes;
+mod platform;
 
 use std::sync::Arc;
 

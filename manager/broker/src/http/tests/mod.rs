@@ -4,6 +4,7 @@ mod binding;
 mod configuration;
 mod deprovision;
 mod fetch;
+mod numbers;
 mod poll;
 mod provision;
 mod random;
