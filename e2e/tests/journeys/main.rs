@@ -4,6 +4,7 @@ mod bad_input;
 mod beginning;
 mod broker;
 mod broker_config;
+mod broker_sources;
 mod changes;
 mod chaos;
 mod charts;

@@ -51,7 +51,7 @@ impl Platform {
             file("service.yaml", SERVICE)?,
             file(
                 "plans.yaml",
-                &[CACHE, LARGE, USERS, POSTGRESQL].join("\n---\n"),
+                &[CACHE, LARGE, USERS, POSTGRESQL, &large_postgresql()].join("\n---\n"),
             )?,
         ];
         chart(&stack)?;
@@ -171,6 +171,22 @@ impl Drop for Platform {
     }
 }
 
+/// The plan of the chart with other values. Instances of it may get them.
+fn large_postgresql() -> String {
+    POSTGRESQL
+        .replace("{name: postgresql}", "{name: postgresql-large}")
+        .replace("id: postgresql\n", "id: postgresql-large\n")
+        .replace("name: postgresql\n", "name: postgresql-large\n")
+        .replace(
+            "manager: {async: true}",
+            "manager: {async: true, settings: {update_predecessors: [postgresql]}}",
+        )
+        .replace(
+            "-password\n  - action: sources",
+            "-password\n      replicas: 2\n  - action: sources",
+        )
+}
+
 /// A packed chart beside the plans.
 fn chart(stack: &Stack) -> Result<()> {
     let folder = stack.folder().join("postgresql");
@@ -254,6 +270,21 @@ async fn a_plan_of_a_chart_gives_its_credentials_and_leaves_nothing() -> Result<
     let service = services.iter().find(|one| one["metadata"]["name"] == name);
     let host = service.map(|one| one["spec"]["clusterIP"].clone());
     assert_eq!(Some(&credentials["host"]), host.as_ref());
+    let (status, body) = platform
+        .update(json!({"plan_id": "postgresql-large"}))
+        .await?;
+    ensure!(status == StatusCode::ACCEPTED, "{status} {body}");
+    let (_, ended) = platform.ended().await?;
+    ensure!(ended["state"] == "succeeded", "{ended}");
+    let updated = platform.objects("statefulsets")?;
+    assert_eq!(updated[0]["spec"]["replicas"], 2);
+    assert_eq!(updated[0]["metadata"]["uid"], sets[0]["metadata"]["uid"]);
+    let (status, same) = platform.bind("b1").await?;
+    assert_eq!(
+        (status, &same),
+        (StatusCode::OK, &bound),
+        "the credentials stay"
+    );
     let (status, body) = platform.unbind("b1").await?;
     ensure!(status == StatusCode::OK, "{body}");
     platform.deprovisioned().await
