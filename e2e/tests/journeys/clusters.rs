@@ -176,6 +176,7 @@ async fn a_deployment_lives_on_the_cluster_that_it_names() -> Result<()> {
 
     dm.ok(&["delete", "pair"]).await?;
     assert_eq!(clusters.far_names("configmaps")?, ["kube-root-ca.crt"]);
+    assert_eq!(stack.names("configmaps")?, ["kube-root-ca.crt"]);
     Ok(())
 }
 
@@ -397,12 +398,33 @@ async fn a_plan_chooses_the_cluster_of_its_instances() -> Result<()> {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
         assert_eq!(body["description"], expected);
     }
+    // The manager's own cluster is one to choose, too.
+    let own = stack.dm.at(broker.manager.url());
+    for (cpu, expected) in [
+        ("4", StatusCode::UNPROCESSABLE_ENTITY),
+        ("8", StatusCode::CREATED),
+    ] {
+        let update = [
+            "clusters",
+            "update",
+            "default",
+            "--label",
+            "tier=none",
+            "--cpu",
+            cpu,
+        ];
+        own.ok(&update).await?;
+        let (status, body) = provision("three", "none").await?;
+        ensure!(status == expected, "{cpu}: {status} {body}");
+    }
+    assert_eq!(stack.names("configmaps")?, ["data", "kube-root-ca.crt"]);
     let query = "?service_id=data&plan_id=small";
-    for path in [path, "service_instances/one"] {
+    for path in [path, "service_instances/one", "service_instances/three"] {
         let path = format!("{path}{query}");
         let (status, body) = broker.send(Method::DELETE, &path, None).await?;
         ensure!(status == StatusCode::OK, "{status} {body}");
     }
     assert_eq!(clusters.far_names("configmaps")?, ["kube-root-ca.crt"]);
+    assert_eq!(stack.names("configmaps")?, ["kube-root-ca.crt"]);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Clusters. What is applied to several of them, the journeys of e2e test.
 
 use super::*;
+use crate::store::maintenance::verify::verify;
 
 fn far() -> Value {
     json!({"name": "far", "url": "http://127.0.0.1:1", "labels": {"tier": "dev"}, "capacity": {"memory": "64Gi"}})
@@ -83,6 +84,46 @@ async fn what_no_cluster_can_be_is_refused() {
         let error: ErrorBody = answer.json().await.unwrap();
         assert!(error.message.contains(expected), "{expected}: {error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_managers_own_cluster_has_labels_and_capacity_and_nothing_else_of_it_changes() {
+    let served = Served::new().await;
+    send(&served, Method::POST, "/clusters", &[], far()).await;
+    let path = "/clusters/default";
+    let read = async || -> Value {
+        let answer = send(&served, Method::GET, path, &[], Value::Null).await;
+        answer.json().await.unwrap()
+    };
+    let mut own = read().await;
+    assert_eq!(own["labels"], json!({}));
+    own["labels"] = json!({"tier": "prod"});
+    own["capacity"] = json!({"cpu": "8"});
+    for _ in 0..2 {
+        let answer = send(&served, Method::PUT, path, &[], own.clone()).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+    }
+    assert_eq!(read().await, own);
+    let listed = served.client.clusters(&PageQuery::default()).await.unwrap();
+    let names: Vec<_> = listed.items.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["default", "far"]);
+    for (key, value) in [
+        ("url", json!("http://127.0.0.1:1")),
+        ("credential", json!("c")),
+        ("capacity", json!({"cpu": "many"})),
+    ] {
+        let mut body = own.clone();
+        body[key] = value;
+        let refused = code(send(&served, Method::PUT, path, &[], body).await).await;
+        assert_eq!(
+            refused,
+            (StatusCode::BAD_REQUEST, ErrorCode::InvalidRequest),
+            "{key}"
+        );
+    }
+    assert_eq!(read().await, own);
+    let report = verify(&served.app.services.writes.store).await.unwrap();
+    assert!(report.ok, "{:?}", report.problems);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,14 +35,15 @@ impl Clusters {
     /// All of them, by name.
     pub async fn all(&self) -> Result<Vec<Cluster>, Error> {
         let mut all = records::list(&self.store).await?;
-        all.push(self.own());
+        all.retain(|cluster| !cluster.name.is_default());
+        all.push(self.own().await?);
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
     }
 
     pub async fn get(&self, name: &ClusterName) -> Result<Cluster, Error> {
         match name.is_default() {
-            true => Ok(self.own()),
+            true => self.own().await,
             false => Ok(self.found(name).await?.record.cluster),
         }
     }
@@ -72,6 +73,9 @@ impl Clusters {
                 cluster.name
             );
             return Err(Error::new(ErrorCode::InvalidRequest, message));
+        }
+        if name.is_default() {
+            return self.describe(cluster).await;
         }
         self.check(&cluster).await?;
         let found = self.found(name).await?;
@@ -104,15 +108,41 @@ impl Clusters {
         Ok(cluster)
     }
 
-    fn own(&self) -> Cluster {
-        Cluster {
-            name: ClusterName::default(),
+    /// That of the manager's own resourcifier. Its record has only what an administrator says of it.
+    async fn own(&self) -> Result<Cluster, Error> {
+        let name = ClusterName::default();
+        let said = records::find(&self.store, &name).await?;
+        let said = said.map(|found| found.record.cluster);
+        let (labels, capacity) = said.map(|one| (one.labels, one.capacity)).unzip();
+        Ok(Cluster {
+            name,
             url: common::address::without_user(&self.own_url),
-            labels: Default::default(),
-            capacity: None,
+            labels: labels.unwrap_or_default(),
+            capacity: capacity.flatten(),
             credential: None,
             ca: None,
+        })
+    }
+
+    /// Keeps the labels and the capacity of the manager's own cluster. Flags of the manager say all else.
+    async fn describe(&self, cluster: Cluster) -> Result<Cluster, Error> {
+        let described = Cluster {
+            labels: cluster.labels.clone(),
+            capacity: cluster.capacity.clone(),
+            ..self.own().await?
+        };
+        if cluster != described {
+            return Err(own(
+                &cluster.name,
+                "change only its labels and its capacity",
+            ));
         }
+        refused(&described, None)?;
+        let found = records::find(&self.store, &described.name).await?;
+        let put = records::put(&self.store, found.as_ref(), &kept(&described)).await;
+        put.map_err(|error| changed(&described.name, error))?;
+        tracing::info!("changed cluster {}", described.name);
+        Ok(described)
     }
 
     async fn found(&self, name: &ClusterName) -> Result<FoundCluster, Error> {
