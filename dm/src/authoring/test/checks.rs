@@ -4,12 +4,12 @@ use common::api::deployer::ResourceDiff;
 use common::api::error::ErrorBody;
 use common::api::manager::{DiffQuery, Expand, UpdateDeployment};
 use common::client::{ClientError, ManagerClient};
-use common::model::{DeploymentName, Namespace};
+use common::model::DeploymentName;
 
 use super::Check;
 use crate::authoring::test::subject::Previous;
 use crate::authoring::version::compare::compare;
-use crate::authoring::version::expander::ExampleExpander;
+use crate::authoring::version::expander::{ExampleExpander, Place};
 use crate::bundle::Bundle;
 use crate::error::{ExitCode, Failure, exit_code};
 
@@ -46,14 +46,14 @@ pub async fn expansion(
     client: &ManagerClient,
     name: &DeploymentName,
     example: &Bundle,
-    namespace: Option<&Namespace>,
+    place: Place<'_>,
 ) -> Result<Check, Failure> {
     let request = Expand {
         name: name.clone(),
         content: example.content.clone(),
         imports: example.imports.clone(),
-        namespace: namespace.cloned(),
-        cluster: None,
+        namespace: place.namespace.cloned(),
+        cluster: place.cluster.cloned(),
         seed: None,
         capabilities: None,
     };
@@ -75,7 +75,7 @@ pub async fn objects(
     client: &ManagerClient,
     name: &DeploymentName,
     example: &Bundle,
-    namespace: Option<&Namespace>,
+    place: Place<'_>,
 ) -> Result<Check, Failure> {
     let request = UpdateDeployment {
         content: Some(example.content.clone()),
@@ -83,7 +83,8 @@ pub async fn objects(
         ..UpdateDeployment::default()
     };
     let query = DiffQuery {
-        namespace: namespace.cloned(),
+        namespace: place.namespace.cloned(),
+        cluster: place.cluster.cloned(),
         ..DiffQuery::default()
     };
     let diff = match client.diff(name, &request, &query).await {

@@ -79,7 +79,7 @@ async fn deployed(
         content: example.content.clone(),
         imports: example.imports.clone(),
         namespace: asked.namespace.clone(),
-        cluster: None,
+        cluster: asked.cluster.clone(),
         drift_policy: DriftPolicy::default(),
         service_account: asked.account.for_create(),
         labels: BTreeMap::new(),

@@ -8,12 +8,12 @@ mod subject;
 use std::path::Path;
 
 use clap::Args;
-use common::model::{DeploymentName, Namespace};
+use common::model::{ClusterName, DeploymentName, Namespace};
 use common::request_id;
 use serde::Serialize;
 
 use crate::authoring::test::subject::{TestSubject, folder, registry};
-use crate::authoring::version::expander::ExampleExpander;
+use crate::authoring::version::expander::{ExampleExpander, Place};
 use crate::client::change::options::policies::AccountFlag;
 use crate::client::session::{Session, within};
 use crate::client::target::qualified;
@@ -51,6 +51,9 @@ pub struct Test {
     /// Namespace for objects that name none [default: the manager's].
     #[arg(long)]
     pub namespace: Option<Namespace>,
+    /// Cluster to test on, as in dm clusters [default: that of the manager's own resourcifier].
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<ClusterName>,
     #[command(flatten)]
     pub account: AccountFlag,
     /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
@@ -126,6 +129,13 @@ impl Test {
         (self.live && !is_template).then_some(name)
     }
 
+    fn place(&self) -> Place<'_> {
+        Place {
+            namespace: self.namespace.as_ref(),
+            cluster: self.cluster.as_ref(),
+        }
+    }
+
     /// The checks that store nothing.
     async fn checked(
         &self,
@@ -135,19 +145,19 @@ impl Test {
         let name = unique()?;
         let expander = ExampleExpander::Manager {
             client: &session.client,
-            namespace: self.namespace.as_ref(),
+            place: self.place(),
         };
         let mut checks = vec![checks::versions(&tested.promises, &expander).await];
         match &tested.example {
             Err(reason) => checks.push(Check::failed("example", vec![reason.clone()])),
             Ok(example) => {
                 let client = &session.client;
-                let namespace = self.namespace.as_ref();
-                let expansion = checks::expansion(client, &name, example, namespace).await?;
+                let place = self.place();
+                let expansion = checks::expansion(client, &name, example, place).await?;
                 let expands = expansion.ok;
                 checks.push(expansion);
                 if expands {
-                    checks.push(checks::objects(client, &name, example, namespace).await?);
+                    checks.push(checks::objects(client, &name, example, place).await?);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{Expand, Expansion};
 use common::client::{ClientError, ManagerClient};
-use common::model::{DeploymentName, Namespace};
+use common::model::{ClusterName, DeploymentName, Namespace};
 
 use crate::bundle::Bundle;
 use crate::error::{ExitCode, exit_code};
@@ -15,9 +15,16 @@ const DEPLOYMENT: &str = "example";
 pub enum ExampleExpander<'a> {
     Manager {
         client: &'a ManagerClient,
-        namespace: Option<&'a Namespace>,
+        place: Place<'a>,
     },
     Here,
+}
+
+/// Where the example would be. Absent: where the manager puts it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    pub namespace: Option<&'a Namespace>,
+    pub cluster: Option<&'a ClusterName>,
 }
 
 /// Why there is no expansion.
@@ -33,25 +40,25 @@ impl ExampleExpander<'_> {
     pub async fn expand(&self, bundle: Bundle) -> Result<Expansion, ExpansionFailure> {
         let unknown = |error: &dyn std::fmt::Display| ExpansionFailure::Unknown(error.to_string());
         let name = DeploymentName::parse(DEPLOYMENT).map_err(|error| unknown(&error))?;
-        let request = |namespace: Option<&Namespace>| Expand {
+        let request = |place: Place<'_>| Expand {
             name,
             content: bundle.content,
             imports: bundle.imports,
-            namespace: namespace.cloned(),
-            cluster: None,
+            namespace: place.namespace.cloned(),
+            cluster: place.cluster.cloned(),
             seed: None,
             capabilities: None,
         };
         match self {
-            Self::Manager { client, namespace } => {
-                let expanded = client.expand(&request(*namespace)).await;
+            Self::Manager { client, place } => {
+                let expanded = client.expand(&request(*place)).await;
                 expanded.map_err(|error| match error {
                     ClientError::Answered(body) => answered(&body),
                     error => unknown(&error),
                 })
             }
             Self::Here => {
-                let expanded = local::expansion(request(None)).await;
+                let expanded = local::expansion(request(Place::default())).await;
                 expanded.map_err(|error| match error {
                     LocalError::Answered(body) => answered(&body),
                     error => unknown(&error),

@@ -6,7 +6,8 @@ use common::api::manager::{
     CreateDeployment, DiffQuery, PolicyQuery, UpdateDeployment, WriteQuery,
 };
 use common::model::{
-    ConflictPolicy, CreatePolicy, DeploymentName, DriftPolicy, Import, Namespace, Predecessor,
+    ClusterName, ConflictPolicy, CreatePolicy, DeploymentName, DriftPolicy, Import, Namespace,
+    Predecessor,
 };
 use common::yaml;
 use serde_json::{Value, json};
@@ -42,6 +43,9 @@ pub struct HelmRelease {
     /// Name of the deployment [default: the name of the release].
     #[arg(long)]
     pub name: Option<DeploymentName>,
+    /// Cluster of the release, as in dm clusters; kubectl must lead there too [default: that of the manager's own resourcifier].
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<ClusterName>,
     /// The chart of the release, if Helm's record does not have all of it: a reference, a folder or an archive.
     #[arg(long, value_name = "CHART")]
     pub chart: Option<String>,
@@ -200,6 +204,7 @@ impl HelmRelease {
         let query = DiffQuery {
             timeout_ms: session.timeout_ms(),
             namespace: Some(content.namespace.clone()),
+            cluster: self.cluster.clone(),
             hooks: Some(false),
             policies: Self::policies(),
             ..DiffQuery::default()
@@ -241,7 +246,7 @@ impl HelmRelease {
             content: content.content,
             imports: content.imports,
             namespace: Some(content.namespace),
-            cluster: None,
+            cluster: self.cluster.clone(),
             drift_policy: DriftPolicy::default(),
             service_account: None,
             labels: Default::default(),
