@@ -20,12 +20,18 @@ def services(name, namespace, properties):
             {'ports': [{'port': 53, 'protocol': 'UDP'}, tcp(53)]},
             # Template registries: HTTPS, ssh and git, wherever they are.
             {'ports': [tcp(port) for port in properties['manager']['registry_ports']]},
-        ] + to_store(name, properties)),
+        ] + to_clusters(properties) + to_store(name, properties)),
         policy(name, namespace, 'expandybird', ingress=[from_manager(name, 8081)], egress=[]),
         policy(name, namespace, 'resourcifier', ingress=[from_manager(name, 8082)], egress=[
             {'ports': [tcp(port) for port in properties['resourcifier']['api_server_ports']]},
         ]),
     ]
+
+
+def to_clusters(properties):
+    """resourcifiers of further clusters, wherever they are. Without ports the rule would allow all of them."""
+    ports = properties['manager']['cluster_ports']
+    return [{'ports': [tcp(port) for port in ports]}] if ports else []
 
 
 def to_store(name, properties):

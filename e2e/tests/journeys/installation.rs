@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use e2e::program::path_of;
 use e2e::{Stack, until};
+use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const IMAGE: &str = "deployment-manager:test";
@@ -181,6 +182,7 @@ replicas: 3
 manager:
   storage: 50Gi
   registry_ports: [443, 5000]
+  cluster_ports: [8443]
   private_registries: true
   registry_authority: "-----BEGIN CERTIFICATE-----\nr\n-----END CERTIFICATE-----\n"
   registry_refresh: 5m
@@ -293,6 +295,14 @@ async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_t
         .cluster
         .kubectl(&[&settings[..], &["-o", "jsonpath={.data.policy\\.yaml}"]].concat())?;
     ensure!(settings.contains("developers"), "{settings}");
+    let policies = stack.cluster.objects(&namespace, "networkpolicies")?;
+    let policies = policies
+        .iter()
+        .filter(|one| one["metadata"]["name"] == "set-manager");
+    let egress = policies.flat_map(|one| one["spec"]["egress"].as_array().cloned());
+    let to_clusters = json!({"ports": [{"port": 8443, "protocol": "TCP"}]});
+    let rules: Vec<Value> = egress.flatten().collect();
+    ensure!(rules.contains(&to_clusters), "{rules:?}");
     let claim = stack
         .cluster
         .objects(&namespace, "persistentvolumeclaims")?;
