@@ -54,6 +54,7 @@ function Facts({ deployment }: { deployment: Deployment }) {
   const { drift, operation } = deployment;
   const facts: [string, preact.ComponentChildren][] = [
     ["Namespace", plain(deployment.namespace)],
+    ["Cluster", plain(deployment.cluster)],
     ["Revision", deployment.revision ?? "–"],
     ["Created", <Ago at={deployment.createdAt} />],
     ["Changed", <Ago at={deployment.modifiedAt} />],
