@@ -56,6 +56,6 @@ mod tests {
         assert_eq!((file.text.as_str(), &file.path), ("services: []", &path));
         std::fs::write(folder.path().join("web.jinja"), "resources: []").unwrap();
         assert_eq!(file.beside.text("web.jinja").unwrap(), "resources: []");
-        assert_eq!(source.fetch().await.unwrap(), [file.clone()]);
+        assert_eq!(source.fetch().await.unwrap(), std::slice::from_ref(file));
     }
 }
