@@ -29,7 +29,7 @@ pub struct Cluster {
     /// What deployments name. `default` is taken by the manager's own cluster.
     pub name: ClusterName,
     /// The URL of the cluster's resourcifier.
-    #[schemars(length(min = 1))]
+    #[schemars(extend("pattern" = "^https?://."))]
     pub url: String,
     /// What plans of service brokers choose clusters by.
     #[serde(default)]

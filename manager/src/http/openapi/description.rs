@@ -60,7 +60,7 @@ impl Description {
                 "name": name,
                 "in": "query",
                 "required": required.contains(&json!(name)),
-                "schema": without_null(field),
+                "schema": bounded(without_null(field)),
             });
             if let Some(text) = parameter["schema"]["description"].as_str() {
                 parameter["description"] = json!(text);
@@ -168,6 +168,15 @@ impl Description {
         self.errors.extend(codes);
         self
     }
+}
+
+/// Larger counts cannot be read.
+fn bounded(mut schema: Value) -> Value {
+    let is_count = schema["format"] == "uint";
+    if is_count && schema["maximum"].is_null() {
+        schema["maximum"] = json!(i64::MAX);
+    }
+    schema
 }
 
 /// Generators of clients take an empty schema for "anything", and no `true`.

@@ -28,6 +28,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::description::Description;
 use super::requests::guard::Need;
+use super::requests::kubernetes;
 
 /// A row of the route table.
 pub struct Route {
@@ -82,7 +83,8 @@ pub fn document(routes: &[Route]) -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.to_lowercase()] = operation;
     }
-    let general = GENERAL.map(|code| (code.to_string(), error_answer(&[code], &mut schemas)));
+    let body = json!(schemas.subschema_for::<ErrorBody>());
+    let general = GENERAL.map(|code| (code.to_string(), error_answer(&[code], &body)));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -106,14 +108,27 @@ pub fn document(routes: &[Route]) -> Value {
 fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     let description = (route.describe)(schemas);
     let in_path = path_parameters(route, schemas);
-    let parameters: Vec<_> = in_path.into_iter().chain(description.parameters).collect();
+    let mut parameters = in_path;
+    for parameter in description.parameters {
+        // What a path names is no parameter of its query.
+        if parameters
+            .iter()
+            .all(|other| other["name"] != parameter["name"])
+        {
+            parameters.push(parameter);
+        }
+    }
     let mut responses = description.answers;
     let mut codes = description.errors;
     codes.extend(refusals(route.need));
     codes.sort_by_key(|code| (code.status(), code.as_str()));
     codes.dedup();
+    let body = match kubernetes::is_kubernetes(route.path) {
+        true => json!(schemas.subschema_for::<kubernetes::Status>()),
+        false => json!(schemas.subschema_for::<ErrorBody>()),
+    };
     for same in codes.chunk_by(|one, other| one.status() == other.status()) {
-        let answer = error_answer(same, schemas);
+        let answer = error_answer(same, &body);
         if let [code, ..] = same {
             // If a success has the same status, as in a readiness check, the answer keeps its own schema.
             responses.entry(code.status().to_string()).or_insert(answer);
@@ -185,8 +200,8 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     names.map(&mut parameter).collect()
 }
 
-/// The error answers with one status.
-fn error_answer(codes: &[ErrorCode], schemas: &mut SchemaGenerator) -> Value {
+/// The error answers with one status and this body.
+fn error_answer(codes: &[ErrorCode], body: &Value) -> Value {
     let meanings = codes
         .iter()
         .map(|code| format!("`{code}`: {}", code.meaning()));
@@ -194,7 +209,7 @@ fn error_answer(codes: &[ErrorCode], schemas: &mut SchemaGenerator) -> Value {
     // One type for all errors: a type for each list of codes would fill the generated clients.
     json!({
         "description": meanings.collect::<Vec<_>>().join("\n\n"),
-        "content": {"application/json": {"schema": schemas.subschema_for::<ErrorBody>()}},
+        "content": {"application/json": {"schema": body}},
         "x-codes": names,
     })
 }

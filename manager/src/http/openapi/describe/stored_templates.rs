@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use common::model::TemplateName;
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::http::templates::patches::{LIST, MERGE};
@@ -19,7 +20,7 @@ pub fn list(of: &mut SchemaGenerator) -> Description {
 pub fn create(of: &mut SchemaGenerator) -> Description {
     Description::new("Store a Template object; nothing else happens")
         .query::<NamespaceQuery>(of)
-        .body::<TemplateObject>(of)
+        .body::<NamedTemplate>(of)
         .answers::<Value>(201, "The Template, as it is stored.", of)
         .with_header(201, "Location", "The Template's address.")
         .fails(&[AlreadyExists, InvalidTemplate])
@@ -97,6 +98,23 @@ struct TemplateObject {
     api_version: String,
     #[schemars(extend("enum" = ["Template"]))]
     kind: String,
+    /// Objects of Kubernetes.
+    objects: Vec<Map<String, Value>>,
+}
+
+/// A Template object that is stored under its name.
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+struct NamedTemplate {
+    #[serde(flatten)]
+    template: TemplateObject,
+    metadata: TemplateMetadata,
+}
+
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+struct TemplateMetadata {
+    name: TemplateName,
 }
 
 /// The values of a Template's parameters. A list of names and values, and a map without `parameters` around it, are

@@ -97,6 +97,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "OpenAPI has no way to say that a parameter needs another one",
     ),
     (
+        "there is no credential '",
+        "which credentials are stored is not in the schema",
+    ),
+    (
         "there is no cluster '",
         "which clusters are registered is not in the schema",
     ),
