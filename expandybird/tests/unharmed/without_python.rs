@@ -13,8 +13,13 @@ async fn without_python_jinja_is_expanded_and_python_says_what_is_missing() {
         .await;
     assert_eq!(answer.config.resources[0].name.as_str(), "a-b");
 
-    let readiness = server.client.readiness(PATIENCE).await.unwrap();
+    let instances = server.client.readiness(PATIENCE).await;
+    let [(_, readiness)] = instances.as_slice() else {
+        panic!("{instances:?}");
+    };
     let ready: Vec<_> = readiness
+        .as_ref()
+        .unwrap()
         .checks
         .iter()
         .map(|check| (check.name.as_str(), check.ready))
