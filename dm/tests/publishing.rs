@@ -102,6 +102,25 @@ fn a_folder_gets_the_version_whole_and_once() {
 }
 
 #[test]
+fn a_helm_chart_is_published_and_not_compared() {
+    let author = Author::new();
+    author.write("registry/README.md", "");
+    for version in ["1.1.0", "1.2.0"] {
+        let chart = format!("name: web\nversion: {version}\n");
+        author.write(&format!("web/v{version}/Chart.yaml"), &chart);
+        author.write(&format!("web/v{version}/.helmignore"), "*.md\n");
+        author.write(&format!("web/v{version}/templates/a.yaml"), "a: {{ 1 }}\n");
+    }
+    let (code, said) = author.publish("v1.1.0", &["registry"]);
+    assert_eq!((code, said.as_str()), (0, "web:v1.1.0 is published\n"));
+    let there = author.at("registry/web/v1.1.0");
+    assert_eq!(names(&there), [".helmignore", "Chart.yaml", "templates"]);
+    let (code, said) = author.publish("v1.2.0", &["registry"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("dm does not compare Helm charts"), "{said}");
+}
+
+#[test]
 fn a_version_that_is_there_by_another_name_is_refused() {
     let author = Author::new();
     author.write("registry/web/v1/web.jinja", "");

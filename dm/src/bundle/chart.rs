@@ -33,6 +33,15 @@ pub fn is_chart(folder: &Path) -> bool {
     folder.join(CHART).is_file() && folder.join(TEMPLATES).is_dir()
 }
 
+/// Whether files with these paths are a chart with templates.
+pub fn are_chart<'p>(mut paths: impl Iterator<Item = &'p str> + Clone) -> bool {
+    let is_below = |path: &str| {
+        path.split_once('/')
+            .is_some_and(|(top, _)| top == TEMPLATES)
+    };
+    paths.clone().any(|path| path == CHART) && paths.any(is_below)
+}
+
 /// The content of the import that a chart is: base 64 of the archive.
 pub fn read(path: &Path) -> Result<String, ReadError> {
     let packed = match path.is_dir() {
@@ -136,6 +145,18 @@ mod tests {
             "chart/templates/a.yaml",
         ];
         assert_eq!(paths.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn files_are_a_chart_by_their_paths() {
+        for (paths, expected) in [
+            (&[CHART, "templates/a.yaml"][..], true),
+            (&[CHART, "manifests/a.yaml"], false),
+            (&[CHART, "templates"], false),
+            (&["templates/a.yaml"], false),
+        ] {
+            assert_eq!(are_chart(paths.iter().copied()), expected, "{paths:?}");
+        }
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use common::model::Version;
 use common::model::language::{self, Form, TwoTemplates};
 use common::model::registry::scope::is_part;
+use common::registry::package::CHART;
 use common::registry::sums::FILE;
 use common::registry::{FilePath, SCHEMA, TEMPLATE_IMPORTS};
 use common::yaml::{self, Duplicates, Limits};
 
 use super::{VersionFiles, example, is_of_signature, seal};
-use crate::authoring::version::{EXAMPLE, TemplateVersion};
+use crate::authoring::version::{EXAMPLE, TemplateVersion, described, is_chart};
 use crate::bundle::imports;
 
 pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String> {
@@ -24,6 +25,9 @@ pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String
     }
     let has = |name: &str| files.keys().any(|path| path.as_str() == name);
     match language::find(template, has) {
+        Ok(Some(found)) if found.row.form == Form::Folder && is_chart(files) => {
+            chart(files, template, number.ok(), &mut faults);
+        }
         Ok(Some(found)) if found.row.form == Form::Folder => {
             objects(files, template, number.ok(), &mut faults);
         }
@@ -42,6 +46,19 @@ pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String
     }
     signature(template, version, files, &mut faults);
     faults
+}
+
+/// A Helm chart. Its templates are checked when they are expanded.
+fn chart(files: &VersionFiles, template: &str, number: Option<Version>, faults: &mut Vec<String>) {
+    let Some(text) = FilePath::parse(CHART)
+        .ok()
+        .and_then(|file| text(files, &file, faults))
+    else {
+        return;
+    };
+    if let Err(error) = described(template, number, CHART.to_owned(), text) {
+        faults.push(error.to_string());
+    }
 }
 
 /// A package of Kubernetes objects. Its example may be left out.

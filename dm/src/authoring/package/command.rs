@@ -15,7 +15,8 @@ use crate::error::Failure;
 ///
 /// The folder must have exactly one template, TEMPLATE.py or TEMPLATE.jinja. Its schema must be readable, and the imports of
 /// the schema must be in the folder. Its example.yaml must deploy an instance of the template. Or the folder is a package:
-/// Kubernetes objects in manifests/, and a Chart.yaml with name and version.
+/// Kubernetes objects in manifests/, and a Chart.yaml with name and version. Or it is a Helm chart, whose Chart.yaml has the name
+/// and version of the folder.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -7,10 +7,13 @@ use std::path::Path;
 use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES, VERSION_DEPTH, VERSION_FILES};
 
 use super::VersionFiles;
+use crate::bundle::chart::is_chart;
 use crate::bundle::files::{self, ReadError};
 
 #[derive(Default)]
 struct Found {
+    /// A chart has hidden files, such as `.helmignore`.
+    is_chart: bool,
     files: VersionFiles,
     bytes: usize,
     faults: Vec<String>,
@@ -18,7 +21,10 @@ struct Found {
 
 /// The files and the faults. An error if the folder itself cannot be read.
 pub fn read(root: &Path) -> io::Result<(VersionFiles, Vec<String>)> {
-    let mut found = Found::default();
+    let mut found = Found {
+        is_chart: is_chart(root),
+        ..Found::default()
+    };
     walk(root, &FilePath::root(), VERSION_DEPTH, &mut found)?;
     if found.bytes > TEMPLATE_BYTES {
         let fault = format!("all files together are larger than {TEMPLATE_BYTES} bytes");
@@ -40,7 +46,11 @@ fn walk(root: &Path, folder: &FilePath, depth: usize, found: &mut Found) -> io::
             return Ok(());
         }
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = match folder.join_text(&name) {
+        let joined = match found.is_chart {
+            true => folder.join_listed(&name),
+            false => folder.join_text(&name),
+        };
+        let path = match joined {
             Ok(path) => path,
             Err(fault) => {
                 found.faults.push(fault.to_string());

@@ -119,6 +119,38 @@ fn kubernetes_objects_as_they_are_are_a_package_too() {
 }
 
 #[test]
+fn a_helm_chart_is_published_with_its_hidden_files() {
+    const TEMPLATE: (&str, &str) = ("templates/a.yaml", "kind: {{ .Values.kind }}");
+    let files = [
+        ("Chart.yaml", "name: web\nversion: 1.0.1"),
+        ("values.yaml", "kind: Secret"),
+        (".helmignore", "*.md"),
+        TEMPLATE,
+    ];
+    let (_root, at) = written("web/v1.0.1", &files);
+    let package = CheckedVersion::read(&at, Signature::Kept).unwrap();
+    let paths: Vec<_> = package.files.keys().map(|path| path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            ".helmignore",
+            "Chart.yaml",
+            "templates/a.yaml",
+            "values.yaml"
+        ]
+    );
+    for (chart, expected) in [
+        ("name: web\nversion: 1.0.2", "its folder is for v1.0.1"),
+        ("name: shop\nversion: 1.0.1", "its folder is 'web'"),
+        ("name: web", "it has no version"),
+    ] {
+        let (_root, at) = written("web/v1.0.1", &[("Chart.yaml", chart), TEMPLATE]);
+        let faults = faults(&at);
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
+    }
+}
+
+#[test]
 fn a_schema_that_cannot_be_read_is_told_with_its_place() {
     for (schema, expected) in [
         ("a: [", "web.py.schema:"),

@@ -8,9 +8,9 @@ use common::model::Version;
 
 use super::PublishError;
 use crate::authoring::package::{CheckedVersion, VersionFiles};
-use crate::authoring::version::TemplateVersion;
 use crate::authoring::version::compare::{Comparison, compare};
 use crate::authoring::version::expander::ExampleExpander;
+use crate::authoring::version::{TemplateVersion, is_chart};
 
 /// The comparison with the previous version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +45,10 @@ pub async fn check(
     let Ok(earlier) = name.parse() else {
         return Ok(compared(None));
     };
+    if is_chart(&package.files) || is_chart(contents) {
+        let reason = "nothing is compared: dm does not compare Helm charts";
+        return Ok(compared(Some(reason.to_owned())));
+    }
     let template = &package.template;
     let place = format!("{template}/{name}");
     // A version that cannot be used promises nothing.
@@ -116,6 +120,7 @@ mod tests {
         for (is_minor, expected) in [(true, "v1.4.0"), (false, "v3.0.0")] {
             let comparison = Comparison {
                 before: "v1".parse().unwrap(),
+                now: "v1.0.1".parse().unwrap(),
                 violations: Vec::new(),
                 uncompared: None,
                 is_minor,

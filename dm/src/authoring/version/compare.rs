@@ -15,6 +15,7 @@ use crate::authoring::compatibility::{Outputs, Promise, VersionStep, violations}
 #[derive(Debug)]
 pub struct Comparison {
     pub before: Version,
+    pub now: Version,
     /// One sentence for each change that the rules forbid.
     pub violations: Vec<String>,
     /// What could not be compared, and why.
@@ -39,6 +40,7 @@ pub async fn compare(
     let step = VersionStep::between(earlier, later);
     let mut comparison = Comparison {
         before: earlier,
+        now: later,
         violations: all_violations(step, before, now, &[]),
         uncompared: None,
         is_minor: true,

@@ -1,9 +1,9 @@
 //! Reads the files of a version.
 
 use common::manifests;
-use common::model::{Language, language};
+use common::model::{Language, Version, language};
 use common::registry::SCHEMA;
-use common::registry::package::{self, MANIFEST_FILES, MANIFESTS, PackageError};
+use common::registry::package::{self, Chart, MANIFEST_FILES, MANIFESTS, PackageError};
 use common::yaml::{self, Duplicates, Limits};
 use expandybird_templateobject::Template;
 use serde_json::Value;
@@ -11,6 +11,27 @@ use serde_json::Value;
 use super::VersionError;
 use crate::bundle::BundleError;
 use crate::bundle::files::{Files, ReadError};
+
+/// What a `Chart.yaml` says. Its name and its version must be those of its folder.
+pub fn described(
+    name: &str,
+    version: Option<Version>,
+    file: String,
+    text: &str,
+) -> Result<Chart, PackageError> {
+    let chart = match Chart::parse(text, name) {
+        Ok(chart) => chart,
+        Err(reason) => return Err(PackageError::Chart { file, reason }),
+    };
+    match version.filter(|version| *version != chart.number()) {
+        None => Ok(chart),
+        Some(wanted) => Err(PackageError::OtherVersion {
+            file,
+            version: chart.version,
+            wanted: wanted.to_string(),
+        }),
+    }
+}
 
 /// The files of objects, by path, in the order of their names.
 pub fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, VersionError> {

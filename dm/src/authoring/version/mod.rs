@@ -17,19 +17,25 @@ use std::rc::Rc;
 
 use common::model::Version;
 use common::model::language::{self, Form, TwoTemplates};
-use common::registry::package::{self, CHART, Chart, PackageError};
+use common::registry::package::{self, CHART, PackageError};
 use common::registry::{FilePath, SCHEMA};
 use serde_json::Value;
 
 use self::contents::{manifests, read, schema};
-use crate::bundle::BundleError;
 use crate::bundle::files::Files;
+use crate::bundle::{BundleError, chart};
 use crate::error::CommandError;
 
+pub use contents::described;
 pub use example::EXAMPLE;
 
 /// All files of a version, by path.
 pub type VersionFiles = BTreeMap<FilePath, Vec<u8>>;
+
+/// Whether a version is a Helm chart. It has templates, and a package has manifests.
+pub fn is_chart(files: &VersionFiles) -> bool {
+    chart::are_chart(files.keys().map(FilePath::as_str))
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum VersionError {
@@ -125,19 +131,7 @@ impl TemplateVersion {
         files: Rc<Files>,
     ) -> Result<Self, VersionError> {
         let chart = read(&files, CHART)?;
-        let file = || files.shown(CHART);
-        let chart = Chart::parse(&chart, name).map_err(|reason| PackageError::Chart {
-            file: file(),
-            reason,
-        })?;
-        if let Some(wanted) = version.filter(|version| *version != chart.number()) {
-            return Err(PackageError::OtherVersion {
-                file: file(),
-                version: chart.version,
-                wanted: wanted.to_string(),
-            }
-            .into());
-        }
+        let chart = described(name, version, files.shown(CHART), &chart)?;
         let manifests = manifests(folder, &files)?;
         let texts = manifests
             .iter()
