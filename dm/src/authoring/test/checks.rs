@@ -4,9 +4,10 @@ use common::api::deployer::ResourceDiff;
 use common::api::error::ErrorBody;
 use common::api::manager::{DiffQuery, Expand, UpdateDeployment};
 use common::client::{ClientError, ManagerClient};
-use common::model::DeploymentName;
+use common::model::{DeploymentName, Version};
 
 use super::Check;
+use crate::authoring::compatibility::VersionStep;
 use crate::authoring::test::subject::Previous;
 use crate::authoring::version::compare::compare;
 use crate::authoring::version::expander::{ExampleExpander, Place};
@@ -30,7 +31,7 @@ pub async fn versions(promises: &Previous, expander: &ExampleExpander<'_>) -> Ch
     let uncompared = comparison.uncompared.into_iter();
     match comparison.violations.is_empty() {
         true => {
-            let mut check = Check::ok(VERSIONS, format!("it keeps what {before} promised"));
+            let mut check = Check::ok(VERSIONS, kept(before, comparison.now));
             check.findings.extend(uncompared);
             check
         }
@@ -39,6 +40,15 @@ pub async fn versions(promises: &Previous, expander: &ExampleExpander<'_>) -> Ch
             let violations = comparison.violations.into_iter().map(since);
             Check::failed(VERSIONS, violations.chain(uncompared).collect())
         }
+    }
+}
+
+fn kept(before: Version, now: Version) -> String {
+    match VersionStep::between(before, now) {
+        VersionStep::Major => {
+            format!("{now} is a major version: it need not keep what {before} promised")
+        }
+        VersionStep::Minor | VersionStep::Patch => format!("it keeps what {before} promised"),
     }
 }
 
@@ -119,4 +129,24 @@ pub fn sentences(body: &ErrorBody) -> Vec<String> {
     std::iter::once(body.message.clone())
         .chain(causes)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_major_version_need_not_keep_promises() {
+        for (now, expected) in [
+            (
+                "v2",
+                "v2.0.0 is a major version: it need not keep what v1.0.0 promised",
+            ),
+            ("v1.1", "it keeps what v1.0.0 promised"),
+            ("v1.0.1", "it keeps what v1.0.0 promised"),
+        ] {
+            let sentence = kept("v1".parse().unwrap(), now.parse().unwrap());
+            assert_eq!(sentence, expected);
+        }
+    }
 }
