@@ -242,10 +242,18 @@ async fn rollback_finds_the_manifest_that_was_deployed_before() {
             202,
             operation("ROLLBACK", "DONE"),
         ),
+        (
+            "GET /deployments/web/manifests?limit=1000",
+            200,
+            json!({"items": [{"name": "m-0a", "deployment": "web", "createdAt": "2026-01-01T00:00:00Z",
+                "revision": 2, "templates": ["site:v2.0.0"]}]}),
+        ),
     ]);
     let rollback = ["rollback", "web", "--allow-deletes", "--no-hooks"];
     let said = manager.dm(&rollback).await;
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    let sentence = "rolled back to revision 2 (site:v2.0.0)";
+    assert!(said.stderr.contains(sentence), "{said:?}");
     let asked = manager.asked();
     let rollback = asked
         .iter()

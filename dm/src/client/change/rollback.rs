@@ -7,10 +7,12 @@ use common::model::DeploymentName;
 use super::options::policies::Policies;
 use super::options::{HooksFlag, PreflightFlag};
 use crate::client::inspect::history::revision::Revision;
+use crate::client::inspect::history::shown;
 use crate::client::inspect::manifest::before;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
 use crate::error::{Failure, Sources};
+use crate::terminal::text;
 
 /// Apply an earlier manifest again, as a new manifest, and wait until it is ready.
 ///
@@ -64,6 +66,15 @@ impl Rollback {
         let request = RollbackDeployment { manifest };
         let client = session.client.clone();
         let start = |write| client.rollback_async(&name, &request, write);
-        write(session, subject, query, self.no_wait, start).await
+        write(session, subject, query, self.no_wait, start).await?;
+        if self.no_wait {
+            return Ok(());
+        }
+        // The rollback is done, also if nobody can say where to.
+        if let Ok(revision) = shown(session, &name, &request.manifest).await {
+            let note = format!("rolled back to {revision}");
+            session.terminal.note(&text::line(&note));
+        }
+        Ok(())
     }
 }

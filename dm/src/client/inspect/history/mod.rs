@@ -118,6 +118,26 @@ pub async fn manifest_of(
     })
 }
 
+/// A manifest for people, like `revision 2 (sites/site:v2)`.
+pub async fn shown(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+    manifest: &ManifestName,
+) -> Result<String, Failure> {
+    let client = &session.client;
+    let manifests = all_pages(|page| async move { client.manifests(name, &page).await }).await?;
+    Ok(revision_of(manifests.items, manifest).unwrap_or_else(|| manifest.to_string()))
+}
+
+fn revision_of(manifests: Vec<ManifestSummary>, manifest: &ManifestName) -> Option<String> {
+    let (number, found) = numbered(manifests).find(|(_, found)| found.name == *manifest)?;
+    let templates = found.templates.join(", ");
+    Some(match templates.is_empty() {
+        true => format!("revision {number}"),
+        false => format!("revision {number} ({templates})"),
+    })
+}
+
 /// Manifests of earlier managers have no numbers, and come first: they get those of their places.
 fn numbered(manifests: Vec<ManifestSummary>) -> impl Iterator<Item = (u64, ManifestSummary)> {
     let places = (1..).zip(manifests);
@@ -132,7 +152,10 @@ fn joined(
     let revision = |(revision, manifest): (u64, ManifestSummary)| {
         let mut applied = operations.iter().filter(|operation| {
             operation.manifest.as_ref() == Some(&manifest.name)
-                && operation.operation_type != OperationType::Correct
+                && !matches!(
+                    operation.operation_type,
+                    OperationType::Correct | OperationType::Test
+                )
         });
         // The newest comes first, and only a commit has its manifest from an earlier operation.
         let operation = applied.next();
@@ -208,6 +231,24 @@ mod tests {
     }
 
     #[test]
+    fn a_manifest_is_shown_by_its_number_and_templates() {
+        let manifest = |name: &str, templates: &[&str]| json!({"name": name, "deployment": "web", "createdAt": "2026-01-01T00:00:00Z", "templates": templates});
+        let manifests = json!([
+            manifest("m-1", &[]),
+            manifest("m-2", &["a:v1.0.0", "b:v2.0.0"])
+        ]);
+        for (name, expected) in [
+            ("m-1", Some("revision 1")),
+            ("m-2", Some("revision 2 (a:v1.0.0, b:v2.0.0)")),
+            ("m-3", None),
+        ] {
+            let manifests = serde_json::from_value(manifests.clone()).unwrap();
+            let found = revision_of(manifests, &ManifestName::parse(name).unwrap());
+            assert_eq!(found.as_deref(), expected);
+        }
+    }
+
+    #[test]
     fn each_revision_says_who_made_it_how_and_what_became_of_it() {
         let manifest = |name: &str| json!({"name": name, "deployment": "web", "createdAt": "2026-01-01T00:00:00Z", "templates": ["redis:v1.0.1"]});
         let mut manifests = ["m-1", "m-2", "m-3", "m-4"].map(manifest);
@@ -219,7 +260,8 @@ mod tests {
             operation("PREVIEW", "m-4", Value::Null),
             operation("CORRECT", "m-3", failed.clone()),
             operation("ROLLBACK", "m-3", Value::Null),
-            operation("UPDATE", "m-2", failed),
+            operation("UPDATE", "m-2", failed.clone()),
+            operation("TEST", "m-1", failed),
             operation("CREATE", "m-1", Value::Null),
         ];
         let read = |values: &[Value]| serde_json::from_value(Value::from(values.to_vec())).unwrap();
