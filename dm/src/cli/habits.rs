@@ -110,7 +110,7 @@ mod tests {
             let advice = advised(line).unwrap_or_default();
             assert!(advice.contains(expected), "{line}: {advice}");
         }
-        assert_eq!(advised("dm install --image dm:1 --set a=1"), None);
+        assert_eq!(advised("dm install --image dm:1 --nonsense"), None);
         assert_eq!(advised("dm list --nonsense"), None);
         assert_eq!(advised("dm nonsense"), None);
     }

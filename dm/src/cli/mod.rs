@@ -370,6 +370,9 @@ mod tests {
     fn a_flag_that_a_command_does_not_take_is_refused() {
         let cli = Cli::try_parse_from(["dm", "--properties", "a=1", "list"]).unwrap();
         assert_eq!(cli.command.refused_flag(&cli.before), Some("--set"));
+        let install = ["dm", "install", "--image", "dm:1", "--set", "a=1"];
+        let cli = Cli::try_parse_from(install).unwrap();
+        assert_eq!(cli.command.refused_flag(&cli.before), None);
         let cli = Cli::try_parse_from(["dm", "describe", "t:v1", "--registry", "o/r"]).unwrap();
         assert_eq!(cli.command.refused_flag(&cli.before), None);
     }

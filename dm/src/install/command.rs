@@ -44,7 +44,7 @@ pub struct Install {
     #[arg(long, default_value = "deployment-manager")]
     pub name: DeploymentName,
     /// More properties of the chart, like replicas=3,manager.storage=50Gi.
-    #[arg(long, id = "properties", value_name = "NAME=VALUE,…")]
+    #[arg(long, id = "properties", alias = "set", value_name = "NAME=VALUE,…")]
     pub properties: Vec<String>,
     /// YAML file with properties; --properties overrides it.
     #[arg(long, value_name = "FILE")]

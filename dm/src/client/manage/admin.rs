@@ -37,7 +37,7 @@ pub enum Task {
     /// Write the whole store of the manager to a file. The manager keeps working.
     #[command(after_help = "\
 Examples:
-  dm admin backup store.backup
+  dm admin backup store-2026-11-23.jsonl
   dm admin backup - | zstd > store.backup.zst")]
     Backup {
         /// File to create, which must not exist yet; - is standard output.
@@ -91,7 +91,8 @@ async fn to_standard_output(session: &mut Session<'_, '_>) -> Result<(), Failure
 async fn backup(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failure> {
     let failed = |error| unusable(path, error);
     if path.try_exists().map_err(failed)? {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        let sentence = format!("{} exists; name another file", path.display());
+        return Err(Failure::failed(sentence));
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
