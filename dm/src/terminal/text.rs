@@ -7,6 +7,11 @@ pub fn line(text: &str) -> String {
     escaped(text, &[])
 }
 
+/// The first line of a message. Further ones are an excerpt of a file.
+pub fn first(text: &str) -> String {
+    line(text.lines().next().unwrap_or_default())
+}
+
 /// Like [`line`], but line breaks stay.
 pub fn lines(text: &str) -> String {
     escaped(text, &['\n'])

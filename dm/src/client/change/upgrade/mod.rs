@@ -173,18 +173,10 @@ impl Upgrade {
             };
             done += 1;
             stopped |= item.outcome != Outcome::Upgraded;
-            let reason = item
-                .reason
-                .iter()
-                .map(|reason| format!(": {}", text::line(reason)));
-            let line = format!(
-                "[{done}/{total}] {} {}",
-                item.deployment,
-                item.outcome.as_str()
-            );
-            session
-                .terminal
-                .note(&reason.fold(line, |line, reason| line + &reason));
+            // The table says why.
+            let outcome = item.outcome.as_str();
+            let line = format!("[{done}/{total}] {} {outcome}", item.deployment);
+            session.terminal.note(&line);
             items[turn] = item;
         }
     }
@@ -296,8 +288,8 @@ fn table(rollout: &Rollout, width: Option<usize>) -> String {
     }
     let mut table = Table::new(&["DEPLOYMENT", "UPGRADE", "REASON"]);
     for item in &rollout.items {
-        let reason = item.reason.as_deref().unwrap_or_default();
-        table.row([item.deployment.as_str(), item.outcome.as_str(), reason]);
+        let reason = text::first(item.reason.as_deref().unwrap_or_default());
+        table.row([item.deployment.as_str(), item.outcome.as_str(), &reason]);
     }
     table.render(width)
 }

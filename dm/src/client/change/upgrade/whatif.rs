@@ -167,7 +167,7 @@ pub fn outcome(item: &WhatIfItem) -> String {
         WhatIfOutcome::Failing => {
             let error = item.error.as_ref();
             let message = error.map_or("", |error| error.message.as_str());
-            format!("fails: {}", text::line(message))
+            format!("fails: {}", text::first(message))
         }
     };
     let owner = item.uses.iter().find_map(|used| used.owner.as_ref());
