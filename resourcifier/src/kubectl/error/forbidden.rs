@@ -16,14 +16,23 @@ pub fn explained(message: &str) -> Option<String> {
     let Denial { user, access } = read(message)?;
     // Since Kubernetes 1.35 also `impersonate:user-info` and `impersonate-on:user-info:get`.
     if access.verb.starts_with("impersonate") {
+        let who = impersonated(message).unwrap_or_else(|| access.resource.clone());
         return Some(format!(
-            "forbidden: resourcifier's own account {user} may not act for its callers; an administrator has to allow it to impersonate users, groups and service accounts, as the ClusterRole of the installation does"
+            "forbidden: resourcifier's own account {user} may not act for its callers: it may not impersonate {who}; an administrator has to allow it, as the ClusterRole of the installation does (resourcifier.impersonate)"
         ));
     }
     Some(format!(
         "forbidden: {user} may not {access}; {}",
         remedy(&access)
     ))
+}
+
+/// Who may not be impersonated, like `groups "system:authenticated"`.
+fn impersonated(message: &str) -> Option<String> {
+    let (who, _) = message.split_once(" is forbidden: ")?;
+    let (kind, name) = who.split_once(" \"")?;
+    let kind = kind.rsplit(' ').next()?;
+    Some(format!("{kind} \"{name}"))
 }
 
 /// What an administrator can do.
@@ -91,7 +100,13 @@ mod tests {
             (
                 r#"users "jane" is forbidden: User "dm" cannot impersonate resource "users" in API group "" at the cluster scope"#,
                 Some(
-                    "forbidden: resourcifier's own account dm may not act for its callers; an administrator has to allow it to impersonate users, groups and service accounts, as the ClusterRole of the installation does",
+                    "forbidden: resourcifier's own account dm may not act for its callers: it may not impersonate users \"jane\"; an administrator has to allow it, as the ClusterRole of the installation does (resourcifier.impersonate)",
+                ),
+            ),
+            (
+                r#"Error from server (Forbidden): groups "system:authenticated" is forbidden: User "dm" cannot impersonate resource "groups" in API group "" at the cluster scope"#,
+                Some(
+                    "forbidden: resourcifier's own account dm may not act for its callers: it may not impersonate groups \"system:authenticated\"; an administrator has to allow it, as the ClusterRole of the installation does (resourcifier.impersonate)",
                 ),
             ),
             (r#"pods "x" is forbidden: exceeded quota: q"#, None),
