@@ -22,6 +22,9 @@ mod terminal;
 
 use std::ffi::OsString;
 
+use common::telemetry::traces::SPANS;
+use tracing::Instrument;
+
 pub use cli::completion::{command, complete};
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
@@ -37,7 +40,9 @@ pub async fn run(
         Err(error) => return say(&error, &args, terminal),
     };
     let failed = cli.command.code_of_failure();
-    match Box::pin(cli::dispatch::run(cli, terminal)).await {
+    let span =
+        tracing::debug_span!(target: SPANS, "dm", otel.kind = "client", otel.name = cli.name());
+    match Box::pin(cli::dispatch::run(cli, terminal).instrument(span)).await {
         Ok(code) => code,
         Err(failure) => {
             let code = match failure.exit_code() {

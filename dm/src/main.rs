@@ -3,6 +3,9 @@
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::process::ExitCode;
 
+use common::client::http::builder;
+use common::telemetry;
+use common::telemetry::traces::TraceFlags;
 use dm::Terminal;
 
 fn main() -> ExitCode {
@@ -31,6 +34,20 @@ async fn run() -> ExitCode {
         width,
         stderr_width,
     };
+    let traces = TraceFlags::default().open("dm", builder());
+    let traces = match traces {
+        Ok(traces) => traces,
+        Err(error) => {
+            terminal.note(&format!("no traces are sent: {error}"));
+            None
+        }
+    };
+    if let Some(traces) = &traces {
+        telemetry::init_traces(traces);
+    }
     let code = dm::run(std::env::args_os(), &mut terminal).await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
     ExitCode::from(code.code())
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use clap::Parser;
+use common::client::http::builder;
 use common::server::{CallerPolicy, HangUp, serve};
 use common::telemetry;
 use expandybird::flags::{Cli, Command, EngineFlags};
@@ -36,14 +37,21 @@ fn main() -> ExitCode {
 
 async fn serve_or_expand() -> ExitCode {
     let cli = Cli::parse();
-    telemetry::init(cli.listen.log_format);
-    match run(cli).await {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("expandybird: {error:#}");
-            ExitCode::FAILURE
-        }
+    let done = traced(cli).await;
+    done.unwrap_or_else(|error| {
+        eprintln!("expandybird: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn traced(cli: Cli) -> anyhow::Result<ExitCode> {
+    let traces = cli.listen.traces.open("expandybird", builder())?;
+    telemetry::init(cli.listen.log_format, traces.as_ref());
+    let done = run(cli).await;
+    if let Some(traces) = traces {
+        traces.end().await;
     }
+    done
 }
 
 async fn run(mut cli: Cli) -> anyhow::Result<ExitCode> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use common::client::http::builder;
 use common::server::{CallerPolicy, Listening, ServeError, Serving, Stopper};
 use common::telemetry;
 use manager_registry::Registries;
@@ -130,8 +131,17 @@ impl App {
 }
 
 /// Serves until SIGTERM or SIGINT.
-pub async fn run(mut config: Config) -> anyhow::Result<()> {
-    telemetry::init(config.listen.log_format);
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    let traces = config.listen.traces.open("manager", builder())?;
+    telemetry::init(config.listen.log_format, traces.as_ref());
+    let done = serve(config).await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
+    done
+}
+
+async fn serve(mut config: Config) -> anyhow::Result<()> {
     let outside = Outside::new(&config)?;
     let access = outside.policy();
     metrics::owns(false);

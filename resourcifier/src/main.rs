@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
+use common::client::http::builder;
 use common::server::{CallerPolicy, serve};
 use common::telemetry;
 use resourcifier::flags::Flags;
@@ -31,7 +32,16 @@ fn main() -> anyhow::Result<ExitCode> {
 
 async fn run() -> anyhow::Result<()> {
     let flags = Flags::parse();
-    telemetry::init(flags.listen.log_format);
+    let traces = flags.listen.traces.open("resourcifier", builder())?;
+    telemetry::init(flags.listen.log_format, traces.as_ref());
+    let done = serve_until_end(flags).await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
+    done
+}
+
+async fn serve_until_end(flags: Flags) -> anyhow::Result<()> {
     let Flags {
         listen,
         callers,

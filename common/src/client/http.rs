@@ -15,6 +15,7 @@ use super::error::ClientError;
 use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::json::{self, JsonError, Limits, Scan, TooLarge};
+use crate::telemetry::traces;
 use crate::work::Size;
 use crate::{request_id, work};
 
@@ -97,8 +98,12 @@ impl Endpoint {
             path.pop_if_empty().extend(segments);
         }
         let request = self.http.request(method, url);
-        match request_id::current() {
+        let request = match request_id::current() {
             Some(id) => request.header(request_id::HEADER, id),
+            None => request,
+        };
+        match traces::current() {
+            Some(span) => request.header(traces::HEADER, span),
             None => request,
         }
     }

@@ -36,6 +36,16 @@ pub struct Cli {
     pub before: BeforeCommand,
     #[command(subcommand)]
     pub command: Command,
+    /// The word of the command, as it was found.
+    #[arg(skip)]
+    word: String,
+}
+
+impl Cli {
+    /// The program and the command, without arguments.
+    pub fn name(&self) -> String {
+        format!("dm {}", self.word)
+    }
 }
 
 /// `dm --registry R --properties P deploy T` means `dm deploy T --registry R --properties P`. Commands that take these flags
@@ -132,7 +142,11 @@ pub enum Command {
 pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let command = groups::with_groups(Cli::command());
     let matches = command.try_get_matches_from(args);
-    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = matches.and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        cli.word = matches.subcommand_name().unwrap_or_default().to_owned();
+        Ok(cli)
+    });
     parsed.map_err(without_risky_suggestion)
 }
 

@@ -13,10 +13,12 @@ use actix_web::http::header::{
 };
 use actix_web::middleware::Next;
 use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::address::without_user;
 use crate::request_id;
+use crate::telemetry::traces::{self, SPANS};
 
 /// Answers contain text of callers: browsers must not render, frame or cache them.
 const SAFE: [(HeaderName, &str); 3] = [
@@ -27,6 +29,9 @@ const SAFE: [(HeaderName, &str); 3] = [
     ),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
 ];
+
+/// What monitoring asks for every few seconds.
+const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 pub(super) async fn observe<B: MessageBody>(
     request: ServiceRequest,
@@ -61,12 +66,15 @@ async fn answer<B: MessageBody>(
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let started = Instant::now();
     let method = request.method().clone();
-    let mut response = next.call(request).await?;
+    let span = traced(&request, &id);
+    let mut response = next.call(request).instrument(span.clone()).await?;
     let route = response
         .request()
         .match_pattern()
         .unwrap_or_else(|| "none".to_owned());
     let status = response.status().as_u16();
+    traces::rename(&span, format!("{method} {route}"));
+    span.record("http.response.status_code", status);
     metrics::count(&route, method.as_str(), status, started.elapsed());
     tracing::debug!(http.route = %route, http.status = status, took_ms = started.elapsed().as_millis(), "answered {status}");
     let headers = response.headers_mut();
@@ -80,6 +88,19 @@ async fn answer<B: MessageBody>(
         }
     }
     Ok(response)
+}
+
+/// The request in a trace. Probes would only be noise there.
+fn traced(request: &ServiceRequest, id: &str) -> Span {
+    if PROBES.contains(&request.path()) {
+        return Span::none();
+    }
+    let span = tracing::debug_span!(target: SPANS, "request", otel.kind = "server", request.id = %id, http.response.status_code = Empty);
+    let parent = request.headers().get(traces::HEADER);
+    if let Some(parent) = parent.and_then(|value| value.to_str().ok()) {
+        traces::go_on(&span, parent);
+    }
+    span
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use super::route::at;
 use crate::api::error::ErrorCode;
 use crate::reload::Unusable;
 use crate::telemetry::LogFormat;
+use crate::telemetry::traces::TraceFlags;
 
 /// The flags that every service has.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -45,6 +46,8 @@ pub struct Listen {
     /// Format of log lines on standard error.
     #[arg(long, env = "DM_LOG_FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,
+    #[command(flatten)]
+    pub traces: TraceFlags,
     #[command(flatten)]
     pub tls: Tls,
     #[command(flatten)]
