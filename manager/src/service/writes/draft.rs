@@ -7,6 +7,7 @@ use common::model::{
     OperationStatus, Progress,
 };
 use common::request_id;
+use common::telemetry::traces;
 use jiff::Timestamp;
 
 use crate::auth::Caller;
@@ -95,6 +96,7 @@ impl Draft {
             attempts: None,
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
             request_id: request_id::current().unwrap_or_else(request_id::fresh),
+            trace: traces::current(),
             answer: None,
             idempotency_key: self.idempotency_key.clone(),
             identity: self.caller.identity.clone(),

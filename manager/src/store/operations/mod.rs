@@ -62,6 +62,9 @@ pub struct OperationRecord {
     pub timeout_ms: u64,
     /// The id of the request. Calls to other services carry it.
     pub request_id: String,
+    /// The span of the request, if there are traces. A manager that goes on with the operation goes on with its trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     /// The answer for a repeated request. Set when it is done, if the request has an idempotency key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Deployment>,

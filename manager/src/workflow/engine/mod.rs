@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use common::model::{DeploymentName, InputConfig, OperationId};
 use common::request_id;
+use common::telemetry::traces::{self, SPANS};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -255,6 +256,10 @@ impl Engine {
         let shared = self.shared.clone();
         let operation = &record.operation;
         let span = tracing::info_span!("operation", operation.id = %operation.id, deployment = %operation.deployment);
+        let traced = tracing::debug_span!(target: SPANS, "operation", operation.id = %operation.id, operation.type = operation.operation_type.name(), deployment = %operation.deployment);
+        if let Some(trace) = &record.trace {
+            traces::go_on(&traced, trace);
+        }
         let id = record.request_id.clone();
         let unfinished = Unfinished::new(operation);
         let task = async move {
@@ -264,7 +269,9 @@ impl Engine {
             }
         };
         self.shared.tasks.spawn_on(
-            request_id::scope(id, task).instrument(span),
+            request_id::scope(id, task)
+                .instrument(traced)
+                .instrument(span),
             &self.shared.runtime,
         );
         handle

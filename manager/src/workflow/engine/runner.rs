@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use common::api::error::ErrorBody;
 use common::model::{Deployment, Identity, ManifestName, OperationStatus, Rollback};
+use common::telemetry::traces::SPANS;
 use jiff::Timestamp;
 use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use super::watch::{OperationWatch, Outcome};
 use super::{plans, recovery, undo};
@@ -183,14 +186,17 @@ impl<'a> Runner<'a> {
                 return Ok(self.failed(number, step, failure));
             }
         };
+        let span = tracing::debug_span!(target: SPANS, "step", otel.name = step.verb(), otel.status_code = Empty, error.code = Empty);
         let ran = tokio::select! {
             biased;
             _ = self.watch.stopped(), if step.may_be_dropped() => return self.stopped(&run).await,
-            ran = steps::run(step, &run) => ran,
+            ran = steps::run(step, &run).instrument(span.clone()) => ran,
         };
         match ran {
             Ok(done) => Ok((self.after(number), done)),
             Err(StepError::Failed(mut failure)) => {
+                span.record("error.code", failure.error.code.as_str());
+                span.record("otel.status_code", "ERROR");
                 run.redaction().await?.error(&mut failure.error);
                 Ok(self.failed(number, step, *failure))
             }
