@@ -16,6 +16,9 @@ use crate::program::path_of;
 /// For something to be said: no operation of the tests takes as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The variable of the OpenTelemetry specification.
+const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
 /// `dm` against one manager, in one namespace, from one folder.
 #[derive(Debug, Clone)]
 pub struct Dm {
@@ -23,6 +26,7 @@ pub struct Dm {
     folder: PathBuf,
     token: Option<String>,
     kubeconfig: Option<PathBuf>,
+    collector: Option<String>,
 }
 
 /// A run that has not ended yet.
@@ -103,6 +107,7 @@ impl Dm {
             folder: folder.to_owned(),
             token: None,
             kubeconfig: None,
+            collector: None,
         }
     }
 
@@ -118,6 +123,14 @@ impl Dm {
     pub fn with_token(&self, token: String) -> Self {
         Self {
             token: Some(token),
+            ..self.clone()
+        }
+    }
+
+    /// The same with a collector that receives its traces.
+    pub fn with_collector(&self, collector: String) -> Self {
+        Self {
+            collector: Some(collector),
             ..self.clone()
         }
     }
@@ -156,6 +169,7 @@ impl Dm {
             .env_remove("DM_TOKEN")
             .envs(self.token.iter().map(|token| ("DM_TOKEN", token)))
             .envs(self.kubeconfig.iter().map(|file| ("KUBECONFIG", file)))
+            .envs(self.collector.iter().map(|url| (COLLECTOR, url)))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .kill_on_drop(true);

@@ -51,6 +51,8 @@ struct Setting {
     manager: &'static [&'static str],
     /// The URLs of a second expandybird and of a second resourcifier.
     second: Option<[String; 2]>,
+    /// The collector of traces.
+    collector: Option<String>,
 }
 
 impl Setting {
@@ -66,11 +68,14 @@ impl Setting {
             resourcifier: &[],
             manager: &[],
             second: None,
+            collector: None,
         })
     }
 
-    async fn service(&self, name: &'static str, args: Vec<String>) -> Result<Service> {
+    async fn service(&self, name: &'static str, mut args: Vec<String>) -> Result<Service> {
         let at = self.folder.path();
+        let collector = self.collector.iter();
+        args.extend(collector.flat_map(|url| ["--traces".to_owned(), url.clone()]));
         match self.tells_all {
             true => Service::start_telling_all(name, at, args).await,
             false => Service::start(name, at, args).await,
@@ -125,6 +130,13 @@ impl Stack {
         let resourcifier = Service::start("resourcifier", &at, args).await?;
         setting.second = Some([expandybird.url(), resourcifier.url()]);
         Ok((Self::with(setting).await?, expandybird, resourcifier))
+    }
+
+    /// The same with services that send their traces to a collector.
+    pub async fn traced(collector: &str) -> Result<Self> {
+        let mut setting = Setting::new().await?;
+        setting.collector = Some(collector.to_owned());
+        Self::with(setting).await
     }
 
     /// The same with authenticated callers: the cluster knows their identities and permissions. resourcifier has the

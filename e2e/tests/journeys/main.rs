@@ -40,3 +40,4 @@ mod store;
 mod template_export;
 mod template_objects;
 mod testing;
+mod traces;
