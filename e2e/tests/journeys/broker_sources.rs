@@ -181,7 +181,7 @@ async fn services_and_plans_of_the_inter_operator_are_followed_in_the_cluster() 
     platform.shows(StatusCode::OK, "a large cache").await?;
     // A plan that is not valid closes the broker, and every fault has its place.
     platform.apply(&PLAN.replace("action: status", "action: other"))?;
-    let refused = platform.shows(gone, "\"other\" is none of").await?;
+    let refused = platform.shows(gone, "is none of provision").await?;
     let refused = refused["description"].as_str().unwrap_or_default();
     ensure!(
         refused.contains("cache.json:") && refused.contains("/spec/templates/"),
