@@ -89,7 +89,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "manager-registry",
         ],
     ),
-    ("manager-broker", &["common", "expandybird-brokerconfig"]),
+    (
+        "manager-broker",
+        &[
+            "common",
+            "expandybird-brokerconfig",
+            "expandybird-templateobject",
+        ],
+    ),
     (
         "manager-registry",
         &["common", "common-chart", "expandybird-templateobject"],

@@ -1,14 +1,13 @@
 //! The protocol from outside, each test by the numbers of its checks in the conformance list.
 
 mod binding;
-mod configuration;
 mod deprovision;
 mod fetch;
+mod kinds;
 mod numbers;
 mod poll;
 mod provision;
 mod random;
-mod template;
 mod transport;
 mod unbind;
 mod update;

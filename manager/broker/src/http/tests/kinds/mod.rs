@@ -1,0 +1,6 @@
+//! What is particular to the kinds of catalogs.
+
+mod configuration;
+mod template;
+
+use super::*;
