@@ -289,10 +289,10 @@ impl OpenStore {
         let own = advertised::owner(config.advertise.as_ref(), &api, broker.as_ref());
         let candidate = Arc::new(Candidate::new(own));
         let services = config.services.access()?;
-        let signals = Signals::watch().context("signals cannot be watched")?;
+        let mut signals = Signals::watch().context("signals cannot be watched")?;
         let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;
         let opening = EtcdKv::open(address, &config.store_access, accept, &candidate);
-        let Some(etcd) = standby.until(opening).await? else {
+        let Some(etcd) = standby.until(opening, signals.received()).await? else {
             return Ok(None);
         };
         let etcd = etcd?;
@@ -306,12 +306,12 @@ impl OpenStore {
 
     /// Where the API and the service broker are served.
     fn addresses(
-        &self,
+        &mut self,
         config: &Config,
         access: CallerPolicy,
     ) -> Result<(Listening, Option<Listening>), ServeError> {
-        match &self.standby {
-            Some(standby) => standby.addresses(),
+        match self.standby.as_mut().and_then(Standby::addresses) {
+            Some(addresses) => Ok(addresses),
             None => Ok((
                 Listening::bind(&config.listen, ADDRESS, access)?,
                 BrokerListener::bind(&config.broker, &config.listen)?,
@@ -321,7 +321,7 @@ impl OpenStore {
 
     /// Stops the servers also if the signal came when only the standby's listened, or none.
     fn stop_all(&mut self, servers: Vec<Stopper>) {
-        if let Some(signals) = self.signals.take() {
+        if let Some(mut signals) = self.signals.take() {
             tokio::spawn(async move {
                 signals.received().await;
                 servers.iter().for_each(Stopper::stop);
@@ -399,7 +399,7 @@ async fn finished(checking: Option<JoinHandle<Result<(), KvError>>>) -> anyhow::
 }
 
 async fn park_after_patience(engine: Engine) {
-    let Ok(signals) = Signals::watch() else {
+    let Ok(mut signals) = Signals::watch() else {
         tracing::warn!("signals cannot be watched: requests in hand are cut off at a stop");
         return;
     };
@@ -419,8 +419,8 @@ impl Signals {
     }
 
     /// Waits until the process is to stop.
-    async fn received(self) {
-        let [mut term, mut int] = self.0;
+    async fn received(&mut self) {
+        let [term, int] = &mut self.0;
         tokio::select! {
             _ = term.recv() => {}
             _ = int.recv() => {}

@@ -17,7 +17,8 @@ pub struct Standby {
 }
 
 struct Waiting {
-    address: Listening,
+    /// For the server that follows. While it is there, the system accepts connections for it.
+    address: Option<Listening>,
     server: Serving,
 }
 
@@ -53,34 +54,38 @@ impl Standby {
         })
     }
 
-    /// Waits for the store. None if the process is to stop before.
+    /// Waits for the store. None if the process is to stop before: from the signal on, new connections are refused.
     ///
     /// # Errors
     /// If a server failed.
     pub async fn until<T>(
         &mut self,
         store: impl Future<Output = T>,
+        signal: impl Future<Output = ()>,
     ) -> Result<Option<T>, ServeError> {
-        let broker = async {
-            match &mut self.broker {
-                Some(broker) => broker.server.ended().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            opened = store => Ok(Some(opened)),
-            ended = self.api.server.ended() => ended.map(|()| None),
-            ended = broker => ended.map(|()| None),
+            opened = store => return Ok(Some(opened)),
+            ended = self.ended() => return ended.map(|()| None),
+            () = signal => {}
+        }
+        drop(self.addresses());
+        self.ended().await.map(|()| None)
+    }
+
+    async fn ended(&mut self) -> Result<(), ServeError> {
+        match &mut self.broker {
+            Some(broker) => tokio::select! {
+                ended = self.api.server.ended() => ended,
+                ended = broker.server.ended() => ended,
+            },
+            None => self.api.server.ended().await,
         }
     }
 
-    /// The same addresses, for the servers that follow.
-    ///
-    /// # Errors
-    /// If the process has no room for another descriptor.
-    pub fn addresses(&self) -> Result<(Listening, Option<Listening>), ServeError> {
-        let broker = self.broker.as_ref().map(|broker| broker.address.again());
-        Ok((self.api.address.again()?, broker.transpose()?))
+    /// The addresses for the servers that follow, once.
+    pub fn addresses(&mut self) -> Option<(Listening, Option<Listening>)> {
+        let broker = self.broker.as_mut().map(|broker| broker.address.take());
+        Some((self.api.address.take()?, broker.flatten()))
     }
 
     /// Leaves new connections to the servers that follow, and passes on to them what still arrives on open ones. They
@@ -100,6 +105,9 @@ impl Waiting {
         let server = address
             .again()?
             .start(move |routes| relays.routes(routes))?;
-        Ok(Self { address, server })
+        Ok(Self {
+            address: Some(address),
+            server,
+        })
     }
 }
