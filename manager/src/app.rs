@@ -409,21 +409,30 @@ async fn park_after_patience(engine: Engine) {
 }
 
 /// SIGTERM and SIGINT, from the time at which this was made.
-struct Signals([Signal; 2]);
+struct Signals {
+    both: [Signal; 2],
+    came: bool,
+}
 
 impl Signals {
     fn watch() -> std::io::Result<Self> {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
         let [term, int] = kinds.map(signal);
-        Ok(Self([term?, int?]))
+        Ok(Self {
+            both: [term?, int?],
+            came: false,
+        })
     }
 
     /// Waits until the process is to stop.
     async fn received(&mut self) {
-        let [term, int] = &mut self.0;
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
+        let [term, int] = &mut self.both;
+        if !self.came {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+            self.came = true;
         }
     }
 }

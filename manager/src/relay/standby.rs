@@ -63,13 +63,18 @@ impl Standby {
         store: impl Future<Output = T>,
         signal: impl Future<Output = ()>,
     ) -> Result<Option<T>, ServeError> {
+        let mut store = std::pin::pin!(store);
         tokio::select! {
-            opened = store => return Ok(Some(opened)),
+            opened = &mut store => return Ok(Some(opened)),
             ended = self.ended() => return ended.map(|()| None),
             () = signal => {}
         }
         drop(self.addresses());
-        self.ended().await.map(|()| None)
+        // Requests in hand still need to know who has the store.
+        tokio::select! {
+            opened = store => Ok(Some(opened)),
+            ended = self.ended() => ended.map(|()| None),
+        }
     }
 
     async fn ended(&mut self) -> Result<(), ServeError> {
