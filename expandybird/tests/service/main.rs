@@ -99,8 +99,10 @@ async fn a_file_expands_without_a_server_to_the_same_with_the_imports_beside_it(
         .await
         .unwrap_or_else(|error| panic!("{}", error.0));
     assert_eq!(answer.config.resources[0].name.as_str(), "d-7");
+    // Without a server, the origins have the paths as they were given.
+    let folder = format!("{}/", folder.path().display());
     assert_eq!(
-        local.to_string(),
+        local.to_string().replace(&folder, ""),
         serde_json::to_value(answer).unwrap().to_string()
     );
 }

@@ -18,7 +18,7 @@ mod standby;
 
 use std::sync::Arc;
 
-use actix_web::http::Method;
+use actix_web::http::{ConnectionType, Method};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use bytes::Bytes;
@@ -105,6 +105,7 @@ async fn own_metrics(relay: Data<Relay>, request: HttpRequest) -> HttpResponse {
     allowed.unwrap_or_else(|error| error.error_response())
 }
 
+/// It closes the connection. Another one may reach the server that the same process has had since it has the store.
 fn not_owner() -> HttpResponse {
     let error = ApiError::new(
         ErrorCode::Unavailable,
@@ -115,5 +116,6 @@ fn not_owner() -> HttpResponse {
         actix_web::http::header::HeaderName::from_static(NOT_OWNER),
         actix_web::http::header::HeaderValue::from_static("true"),
     );
+    answer.head_mut().set_connection_type(ConnectionType::Close);
     answer
 }

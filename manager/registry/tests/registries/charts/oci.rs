@@ -80,7 +80,7 @@ async fn what_is_not_there_or_is_no_chart_is_refused() {
         (
             "org/text:1.0.0".to_owned(),
             ErrorCode::InvalidConfiguration,
-            "no Helm chart",
+            "not a Helm chart",
         ),
         (
             format!("org/web:1.2.3@{digest}"),
