@@ -66,20 +66,25 @@ impl DeployerClient {
         &self,
         request: Arc<ApplyRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
-        let fence = request.fence.as_ref();
-        let key = fence.map(|fence| key(&request.deployment, fence));
-        let body = self.instances.body(request).await?;
-        self.job(Method::POST, key, body).await
+        self.apply(Method::POST, request).await
     }
 
     pub async fn update(
         &self,
         request: Arc<ApplyRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
+        self.apply(Method::PUT, request).await
+    }
+
+    async fn apply(
+        &self,
+        method: Method,
+        request: Arc<ApplyRequest>,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         let fence = request.fence.as_ref();
         let key = fence.map(|fence| key(&request.deployment, fence));
         let body = self.instances.body(request).await?;
-        self.job(Method::PUT, key, body).await
+        self.job(method, key, body).await
     }
 
     pub async fn delete(
