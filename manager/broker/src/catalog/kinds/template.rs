@@ -53,10 +53,11 @@ pub fn read(document: &Document<'_>, gathered: &mut Gathered) {
             metadata.fault("uid", "another service or plan has this id");
         }
     }
-    gathered.listed.push(listed(&id, &object));
+    let create = create_schema(&object);
+    gathered.listed.push(listed(&id, &object, &create));
     gathered
         .services
-        .push(service(id, &object, document, &root));
+        .push(service(id, &object, &create, document, &root));
 }
 
 /// The UID stays the same when the Template changes. In a file it may have none.
@@ -96,7 +97,7 @@ fn bind_schema() -> Value {
 }
 
 /// What platforms see.
-fn listed(id: &str, object: &Object) -> Value {
+fn listed(id: &str, object: &Object, create: &Value) -> Value {
     let annotation = |key: &str| object.annotation(key).filter(|text| !text.is_empty());
     let tags = annotation("tags").unwrap_or_default().split(',');
     let tags: Vec<_> = tags.map(str::trim).filter(|tag| !tag.is_empty()).collect();
@@ -107,8 +108,7 @@ fn listed(id: &str, object: &Object) -> Value {
     let order = object.parameters.iter().map(|one| one.name.as_str());
     let order: Vec<_> = order.collect();
     let form = json!({"openshift_form_definition": order});
-    let mut schemas =
-        json!({"service_instance": {"create": {"parameters": create_schema(object)}}});
+    let mut schemas = json!({"service_instance": {"create": {"parameters": create}}});
     if is_bindable(object) {
         schemas["service_binding"] = json!({"create": {"parameters": bind_schema()}});
     }
@@ -132,7 +132,13 @@ fn listed(id: &str, object: &Object) -> Value {
     })
 }
 
-fn service(id: String, object: &Object, document: &Document<'_>, root: &Node<'_>) -> Service {
+fn service(
+    id: String,
+    object: &Object,
+    create: &Value,
+    document: &Document<'_>,
+    root: &Node<'_>,
+) -> Service {
     let read = |schema: &Value| {
         let read = Schema::read(schema);
         read.map_err(|reason| root.fault("parameters", reason)).ok()
@@ -144,7 +150,7 @@ fn service(id: String, object: &Object, document: &Document<'_>, root: &Node<'_>
         rotatable: false,
         maintenance_version: None,
         schemas: Schemas {
-            create: read(&create_schema(object)),
+            create: read(create),
             update: None,
             bind: is_bindable.then(|| read(&bind_schema())).flatten(),
         },
