@@ -82,8 +82,8 @@ bench: release cluster ## measure the figures in the README, and those of other 
 	cargo bench -p e2e --bench broker
 	cargo bench -p e2e --bench template_objects
 
-scale: release ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer)
-	cargo bench -p e2e --bench scale
+scale: release cluster ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer), STORE=sled or etcd
+	DM_SCALE_STORE=$(or $(STORE),sled) cargo bench -p e2e --bench scale
 
 clean: demo-down ## remove build results (the cached control plane stays)
 	cargo clean

@@ -1,12 +1,22 @@
 //! The manager with a large store: 100,000 deployments of ten instances each.
 //!
-//! `cargo bench -p e2e --bench scale` (`make scale`); `DM_SCALE` sets another number of deployments. The store is
+//! `cargo bench -p e2e --bench scale` (`make scale`); `DM_SCALE` sets another number of deployments, and
+//! `DM_SCALE_STORE=etcd` (`make scale STORE=etcd`) another store: three members on the same machine. The store is
 //! filled through the API: one deployment's backup, repeated under other names, is restored. What is behind the manager
 //! are stand-ins that answer at once, so that what is measured is the manager and its store.
 
+mod accepting;
 mod archive;
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "the store's own tests have it"
+)]
+#[path = "../../../manager/tests/etcd_members/mod.rs"]
+mod members;
 mod pages;
 mod stand_in;
+mod store;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,21 +24,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use common::api::manager::{CreateDeployment, WriteQuery};
-use common::api::page::PageQuery;
 use common::client::ManagerClient;
 use e2e::program::Service;
-use e2e::until;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::json;
-use tokio::task::JoinSet;
 
 use archive::{Archive, SEED};
+use store::Store;
 
 /// Instances of one deployment, each of a type of its own.
 const INSTANCES: usize = 10;
-const CLIENTS: usize = 32;
-/// How long creates are sent as fast as they are accepted.
-const PRESSURE: Duration = Duration::from_secs(10);
+/// Callers at once: a team, and a crowd.
+const CLIENTS: [usize; 2] = [8, 32];
 
 #[tokio::main]
 #[expect(
@@ -43,30 +50,21 @@ async fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let stand_in = stand_in::start().await?;
     let seed = seed(folder.path(), &stand_in).await?;
+    let name = std::env::var("DM_SCALE_STORE").unwrap_or_else(|_| "sled".to_owned());
+    println!("the store: {name}");
+    let store = Store::new(&name)?;
     let place = folder.path().join("large");
     std::fs::create_dir(&place)?;
-    let store = format!("sled:{}", place.join("store").display());
-    let mut manager = start(&place, &store, &stand_in).await?;
+    let mut manager = store.manager(&place, &stand_in).await?;
     fill(&manager, seed, count).await?;
     starting(&mut manager).await?;
     pages::measure(&manager).await?;
-    accepting(&manager).await?;
+    accepting::measure(&client(&manager)?).await?;
     println!("memory in the end: {}", memory(&manager).await?);
+    backing_up(&manager).await?;
     verifying(&manager).await?;
     println!("memory after that: {}", memory(&manager).await?);
     manager.stop().await
-}
-
-async fn start(folder: &Path, store: &str, stand_in: &str) -> Result<Service> {
-    let args = [
-        "--store",
-        store,
-        "--expander-url",
-        stand_in,
-        "--deployer-url",
-        stand_in,
-    ];
-    Service::start("manager", folder, args.map(str::to_owned).to_vec()).await
 }
 
 fn client(manager: &Service) -> Result<ManagerClient> {
@@ -87,7 +85,7 @@ async fn seed(folder: &Path, stand_in: &str) -> Result<Vec<String>> {
     let place = folder.join("seed");
     std::fs::create_dir(&place)?;
     // What is kept on a disk is sealed, in a backup too, and each entry for itself.
-    let mut manager = start(&place, "memory", stand_in).await?;
+    let mut manager = store::start(&place, "memory", stand_in, &[]).await?;
     let client = client(&manager)?;
     client
         .create(&creation(SEED)?, &WriteQuery::default())
@@ -128,6 +126,7 @@ async fn starting(manager: &mut Service) -> Result<()> {
         }
         let started = Instant::now();
         manager.again().await?;
+        store::ready(manager).await?;
         let took = started.elapsed().as_secs_f64();
         println!(
             "started after {how} in {took:.1} s; memory {}",
@@ -169,72 +168,19 @@ fn quantiles(mut times: Vec<Duration>) -> String {
     )
 }
 
-async fn accepting(manager: &Service) -> Result<()> {
-    let api = client(manager)?;
-    let mut times = Vec::new();
-    for number in 0..200 {
-        let request = creation(&format!("one-by-one-{number}"))?;
-        let started = Instant::now();
-        api.create_async(&request, &WriteQuery::default()).await?;
-        times.push(started.elapsed());
-    }
-    println!("accepting, one after the other: {}", quantiles(times));
-    idle(&api).await?;
-    let mut clients = JoinSet::new();
-    let until = Instant::now() + PRESSURE;
-    for client in 0..CLIENTS {
-        let api = api.clone();
-        clients.spawn(async move { pressed(&api, client, until).await });
-    }
-    let mut times = Vec::new();
-    while let Some(done) = clients.join_next().await {
-        times.extend(done??);
-    }
-    let rate = times.len() as f64 / PRESSURE.as_secs_f64();
-    println!(
-        "accepted {rate:.0} a second from {CLIENTS} clients: {}",
-        quantiles(times)
-    );
+async fn backing_up(manager: &Service) -> Result<()> {
     let started = Instant::now();
-    idle(&api).await?;
+    let mut parts = client(manager)?.backup().await?;
+    let mut bytes = 0;
+    while let Some(part) = parts.try_next().await? {
+        bytes += part.len();
+    }
     println!(
-        "all of them were done {:.1} s later",
-        started.elapsed().as_secs_f64()
+        "backed up in {:.0} s: {} MiB",
+        started.elapsed().as_secs_f64(),
+        bytes / 1024 / 1024
     );
     Ok(())
-}
-
-async fn pressed(api: &ManagerClient, client: usize, until: Instant) -> Result<Vec<Duration>> {
-    let mut times = Vec::new();
-    while Instant::now() < until {
-        let request = creation(&format!("pressed-{client}-{}", times.len()))?;
-        let started = Instant::now();
-        api.create_async(&request, &WriteQuery::default()).await?;
-        times.push(started.elapsed());
-    }
-    Ok(times)
-}
-
-/// Operations are listed latest first: nothing is left to do once none of a page of them runs.
-async fn idle(api: &ManagerClient) -> Result<()> {
-    until(
-        "the operations to be done",
-        Duration::from_secs(600),
-        || async {
-            let page = PageQuery {
-                limit: Some(1000),
-                page_token: None,
-            };
-            let operations = api.operations(None, &page).await?.items;
-            let running = operations
-                .iter()
-                .filter(|operation| operation.end_time.is_none());
-            let running = running.count();
-            ensure!(running == 0, "{running} run");
-            Ok(())
-        },
-    )
-    .await
 }
 
 async fn verifying(manager: &Service) -> Result<()> {

@@ -33,13 +33,16 @@ const LISTS: [(&str, &str); 6] = [
 /// Prints the times of each list's pages.
 pub async fn measure(manager: &Service) -> Result<()> {
     println!("the clients of these lists are one thread, kept to the last core:");
-    for (what, list) in LISTS {
+    for (clients, (what, list)) in CLIENTS
+        .into_iter()
+        .flat_map(|n| LISTS.map(|list| (n, list)))
+    {
         let spent = manager.processor_time()?;
         let address = manager.address();
-        let times = tokio::task::spawn_blocking(move || asked(address, list)).await??;
+        let times = tokio::task::spawn_blocking(move || asked(address, list, clients)).await??;
         let spent = manager.processor_time()? - spent;
         println!(
-            "{what}{list}, {CLIENTS} clients: {:.0} µs of the manager's processor time; {}",
+            "{what}{list}, {clients} clients: {:.0} µs of the manager's processor time; {}",
             spent.as_secs_f64() * 1e6 / times.len() as f64,
             quantiles(times),
         );
@@ -60,10 +63,11 @@ fn keep_to_last_core() -> Result<()> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn asked(address: SocketAddr, list: &'static str) -> Result<Vec<Duration>> {
+async fn asked(address: SocketAddr, list: &'static str, clients: usize) -> Result<Vec<Duration>> {
     keep_to_last_core()?;
+    let places = places(address, list, clients).await?;
     let mut clients = JoinSet::new();
-    for place in places(address, list).await? {
+    for place in places {
         clients.spawn(one_by_one(address, list, place));
     }
     let mut times = Vec::new();
@@ -74,10 +78,10 @@ async fn asked(address: SocketAddr, list: &'static str) -> Result<Vec<Duration>>
 }
 
 /// The token where each client begins.
-async fn places(address: SocketAddr, list: &str) -> Result<Vec<String>> {
+async fn places(address: SocketAddr, list: &str, clients: usize) -> Result<Vec<String>> {
     let mut client = Client::new(address).await?;
     let mut places = vec![String::new()];
-    while places.len() < CLIENTS {
+    while places.len() < clients {
         let last = places.last().cloned().unwrap_or_default();
         let page = client.page(list, 100 * APART, &last).await?;
         places.push(next(page));

@@ -1,0 +1,83 @@
+//! The store that is measured.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use e2e::program::Service;
+use e2e::until;
+
+use super::client;
+use super::members::Members;
+
+/// As durable as in production, and with the largest size that etcd advises: 8 GiB.
+const MEMBERS: &[&str] = &["--quota-backend-bytes", "8589934592"];
+/// A store that was killed is read, or the lease of the manager that was killed ends.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub enum Store {
+    /// A folder of the manager's own.
+    Folder,
+    /// Three members that the manager shares the machine with.
+    Etcd(Members),
+}
+
+impl Store {
+    /// The one with this name: `sled` or `etcd`.
+    pub fn new(name: &str) -> Result<Self> {
+        match name {
+            "sled" => Ok(Self::Folder),
+            "etcd" => Ok(Self::Etcd(Members::start_with_disk(3, MEMBERS))),
+            other => bail!("there is no store {other}: use sled or etcd"),
+        }
+    }
+
+    /// A manager on it, once it has the store.
+    pub async fn manager(&self, folder: &Path, stand_in: &str) -> Result<Service> {
+        let (address, key) = match self {
+            Self::Folder => (format!("sled:{}", folder.join("store").display()), None),
+            Self::Etcd(members) => {
+                let key = folder.join("store.key").display().to_string();
+                (format!("etcd:{}", members.address()), Some(key))
+            }
+        };
+        let mut further = Vec::new();
+        if let Some(key) = &key {
+            further = vec!["--credential-key", key];
+        }
+        let manager = start(folder, &address, stand_in, &further).await?;
+        ready(&manager).await?;
+        Ok(manager)
+    }
+}
+
+/// A manager behind which `stand_in` answers.
+pub async fn start(
+    folder: &Path,
+    store: &str,
+    stand_in: &str,
+    further: &[&str],
+) -> Result<Service> {
+    let args = [
+        "--store",
+        store,
+        "--expander-url",
+        stand_in,
+        "--deployer-url",
+        stand_in,
+    ];
+    let args = args.iter().chain(further);
+    let args = args.map(|arg| (*arg).to_owned()).collect();
+    Service::start("manager", folder, args).await
+}
+
+/// A manager listens before it has the store.
+pub async fn ready(manager: &Service) -> Result<()> {
+    let api = client(manager)?;
+    until("the manager to be ready", PATIENCE, || async {
+        let report = api.readiness().await.context("no report")?;
+        ensure!(report.ready, "{report:?}");
+        Ok(())
+    })
+    .await
+}
