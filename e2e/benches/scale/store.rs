@@ -8,10 +8,10 @@ use e2e::program::Service;
 use e2e::until;
 
 use super::client;
-use super::members::Members;
+use super::members::{Members, free_ports};
 
 /// As durable as in production, and with the largest size that etcd advises: 8 GiB.
-const MEMBERS: &[&str] = &["--quota-backend-bytes", "8589934592"];
+const DURABLE: &[&str] = &["--quota-backend-bytes", "8589934592"];
 /// A store that was killed is read, or the lease of the manager that was killed ends.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -27,7 +27,12 @@ impl Store {
     pub fn new(name: &str) -> Result<Self> {
         match name {
             "sled" => Ok(Self::Folder),
-            "etcd" => Ok(Self::Etcd(Members::start_with_disk(3, MEMBERS))),
+            "etcd" => {
+                let ports = free_ports(3);
+                let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
+                let members = Members::start_behind(&ports, &peers, "http", DURABLE);
+                Ok(Self::Etcd(members))
+            }
             other => bail!("there is no store {other}: use sled or etcd"),
         }
     }

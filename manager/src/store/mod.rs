@@ -80,6 +80,7 @@ pub struct Store {
     /// A restore holds it for writing: everybody else waits, and then finds the restored records.
     gate: Arc<RwLock<()>>,
     fences: Fences,
+    index: Arc<deployments::index::Index>,
 }
 
 /// Changes to commit together.
@@ -102,6 +103,7 @@ impl Store {
             kv,
             gate: Arc::default(),
             fences: Fences::default(),
+            index: Arc::default(),
         }
     }
 
@@ -164,6 +166,24 @@ impl Store {
 
     /// Commits all changes or none. They are durable when it returns.
     pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
+        let touched = deployments::index::written(&changes.commit);
+        if touched.is_empty() {
+            return self.committed(changes).await;
+        }
+        // A caller that gives up does not end it: only what is committed is known to be touched.
+        let store = self.clone();
+        let done = tokio::spawn(async move {
+            let outcome = store.committed(changes).await;
+            store.index.touch(touched);
+            outcome
+        });
+        match done.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(StoreError::Broken(format!("a commit ended: {error}"))),
+        }
+    }
+
+    async fn committed(&self, changes: Changes) -> Result<(), StoreError> {
         let _open = self.gate.read().await;
         let started = Instant::now();
         let outcome = self.kv.commit(changes.commit).await;

@@ -67,18 +67,9 @@ impl Members {
 
     /// Members that listen for clients by this scheme, with further flags.
     pub fn start_with(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
-        Self::start_all(count, scheme, &[NO_DISK, flags].concat())
-    }
-
-    /// Members that answer when the disk has what they wrote, with further flags.
-    pub fn start_with_disk(count: usize, flags: &[&str]) -> Self {
-        Self::start_all(count, "http", flags)
-    }
-
-    fn start_all(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
         let ports = free_ports(count);
         let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
-        Self::start_behind(&ports, &peers, scheme, flags)
+        Self::start_behind(&ports, &peers, scheme, &[NO_DISK, flags].concat())
     }
 
     /// The same at these ports. The members reach each other at `peers`, which lead to their ports.

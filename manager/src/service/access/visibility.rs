@@ -9,7 +9,7 @@ use common::api::error::ErrorBody;
 use common::api::manager::TypeInstance;
 use common::api::page::{Page, PageQuery};
 use common::model::limits::PAGE_ITEMS_MAX;
-use common::model::{Deployment, DeploymentName, Identity, Namespace};
+use common::model::{DeploymentName, Identity, Namespace};
 use serde::Serialize;
 
 use crate::auth::authorization::{Question, Visibility};
@@ -32,7 +32,7 @@ pub struct VisibilityFilter<'a> {
     filters: &'a VisibilityFilters,
     identity: Option<&'a Identity>,
     visibility: Visibility,
-    namespaces: HashMap<Namespace, bool>,
+    known: HashMap<Namespace, bool>,
     deployments: HashMap<DeploymentName, Option<Namespace>>,
 }
 
@@ -46,7 +46,7 @@ impl VisibilityFilters {
             filters: self,
             identity,
             visibility: self.access.visibility(identity).await?,
-            namespaces: HashMap::new(),
+            known: HashMap::new(),
             deployments: HashMap::new(),
         })
     }
@@ -57,11 +57,14 @@ impl VisibilityFilter<'_> {
         self.visibility == Visibility::All
     }
 
-    /// Which of these the caller may see.
-    pub async fn deployments(&mut self, items: &[Deployment]) -> Result<Vec<bool>, Error> {
-        let mut seen = Vec::with_capacity(items.len());
-        for item in items {
-            seen.push(self.namespace(&item.namespace).await?);
+    /// In which of these the caller may see deployments.
+    pub async fn namespaces<'n>(
+        &mut self,
+        namespaces: impl IntoIterator<Item = &'n Namespace>,
+    ) -> Result<Vec<bool>, Error> {
+        let mut seen = Vec::new();
+        for namespace in namespaces {
+            seen.push(self.namespace(namespace).await?);
         }
         Ok(seen)
     }
@@ -105,7 +108,7 @@ impl VisibilityFilter<'_> {
             Visibility::Only(namespaces) => return Ok(namespaces.contains(namespace)),
             Visibility::Unknown => {}
         }
-        if let Some(seen) = self.namespaces.get(namespace) {
+        if let Some(seen) = self.known.get(namespace) {
             return Ok(*seen);
         }
         let question = Question {
@@ -113,7 +116,7 @@ impl VisibilityFilter<'_> {
             ..Question::all(Verb::List, Resource::Deployments)
         };
         let seen = self.filters.access.allows(self.identity, &question).await?;
-        self.namespaces.insert(namespace.clone(), seen);
+        self.known.insert(namespace.clone(), seen);
         Ok(seen)
     }
 

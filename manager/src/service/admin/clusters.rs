@@ -11,7 +11,8 @@ use crate::credentials::{Vault, VaultError};
 use crate::error::Error;
 use crate::service::pages::by_name;
 use crate::store::deployments::clusters::{self as records, ClusterRecord, FoundCluster};
-use crate::store::{Store, deployments, operations};
+use crate::store::deployments::index;
+use crate::store::{Store, operations};
 
 /// A refused removal names so many deployments.
 const NAMED: usize = 5;
@@ -178,9 +179,12 @@ impl Clusters {
             .filter(|record| record.cluster == *name)
             .map(|record| record.operation.deployment)
             .collect();
-        let rows = deployments::all_rows(&self.store).await?.into_iter();
-        let on_it = rows.filter(|row| row.cluster == *name);
-        users.extend(on_it.map(|row| row.name));
+        index::each(&self.store, |row| {
+            if row.cluster == *name {
+                users.push(row.name.clone());
+            }
+        })
+        .await?;
         users.sort();
         users.dedup();
         Ok(users)

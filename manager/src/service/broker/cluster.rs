@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{BrokerDeployments, read, refused};
 use crate::domain::placement::{self, ResourceRequests};
-use crate::store::deployments;
+use crate::store::deployments::{self, index};
 
 impl BrokerDeployments {
     /// The cluster of a new deployment: that of its instance, or the one that its plan chooses.
@@ -33,7 +33,9 @@ impl BrokerDeployments {
             true => self.selector(edits, write).await?,
             false => String::new(),
         };
-        let rows = read(deployments::all_rows(store).await)?;
+        let mut rows = Vec::new();
+        let each = index::each(store, |row| rows.push(row.clone()));
+        read(each.await)?;
         let rows = rows.iter().map(|row| (&row.cluster, &row.labels));
         let needs = |(plan, requests): (&String, &Map<String, Value>)| {
             Some((plan.clone(), ResourceRequests::of(requests).ok()?))

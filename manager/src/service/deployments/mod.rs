@@ -13,7 +13,6 @@ use common::api::manager::{
     DeploymentAnswer, DeploymentList, DeploymentPermissions, DeploymentsQuery, OrderBy, Permission,
 };
 use common::api::page::{Page, PageQuery};
-use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{ClusterName, Deployment, DeploymentName, DeploymentStatus, Namespace};
 
 use super::access::visibility::{VisibilityFilter, VisibilityFilters, filter_page, json};
@@ -23,7 +22,7 @@ use crate::auth::{Caller, Verb};
 use crate::domain::operation::correction;
 use crate::domain::selector::Selector;
 use crate::error::Error;
-use crate::store::deployments::DeploymentRow;
+use crate::store::deployments::index::{self, DeploymentRow};
 use crate::store::manifests::instances;
 use crate::store::{Store, deployments};
 
@@ -44,28 +43,18 @@ impl Deployments {
             return Ok(deployments::list(&self.store, &page).await?);
         }
         let wanted = self.wanted(query).await?;
-        let read = async |page| {
-            let found = match &wanted.part {
-                Some(part) => deployments::search::page(&self.store, part, &page).await?,
-                None => deployments::page(&self.store, &page).await?,
-            };
-            Ok(found)
-        };
-        let sees = async |items: &[Deployment]| {
-            let visible = visible.deployments(items).await?;
-            let both = items.iter().zip(visible);
-            Ok(both.map(|(item, seen)| seen && wanted.is(item)).collect())
-        };
         let found = match query.order_by.unwrap_or_default() {
-            OrderBy::Name => filter_page(&page, read, sees).await?,
-            OrderBy::ModifiedAt => latest_first(&page, read, sees).await?,
+            OrderBy::Name => self.by_name(&page, &wanted, &mut visible).await?,
+            OrderBy::ModifiedAt => self.latest_first(&page, &wanted, &mut visible).await?,
         };
+        let names = found.items.iter().map(|row| &row.name);
+        let items = deployments::get_each(&self.store, names).await?;
         let counts = match query.counts {
             true => Some(self.counts(&wanted, &mut visible).await?),
             false => None,
         };
         json(&DeploymentList {
-            items: found.items,
+            items,
             next_page_token: found.next_page_token,
             counts,
         })
@@ -77,27 +66,67 @@ impl Deployments {
         wanted: &Wanted,
         visible: &mut VisibilityFilter<'_>,
     ) -> Result<BTreeMap<String, u64>, Error> {
+        let mut found: BTreeMap<Namespace, BTreeMap<String, u64>> = BTreeMap::new();
+        index::each(&self.store, |row| {
+            if wanted.is_but_status(row) {
+                let status = format!("{:?}", row.state.status);
+                let counts = found.entry(row.namespace.clone()).or_default();
+                *counts.entry(status).or_default() += 1;
+            }
+        })
+        .await?;
         let mut counts = BTreeMap::new();
-        let mut next = PageQuery {
-            limit: Some(PAGE_ITEMS_MAX),
-            page_token: None,
-        };
-        loop {
-            let page = deployments::rows(&self.store, &next).await?;
-            let fitting = page
-                .items
-                .into_iter()
-                .filter(|row| wanted.is_but_status(row));
-            for row in fitting.collect::<Vec<_>>() {
-                if visible.namespace(&row.namespace).await? {
-                    *counts.entry(format!("{:?}", row.state.status)).or_default() += 1;
+        for (namespace, some) in found {
+            if visible.namespace(&namespace).await? {
+                for (status, count) in some {
+                    *counts.entry(status).or_default() += count;
                 }
             }
-            next.page_token = page.next_page_token;
-            if next.page_token.is_none() {
-                return Ok(counts);
-            }
         }
+        Ok(counts)
+    }
+
+    async fn by_name(
+        &self,
+        page: &PageQuery,
+        wanted: &Wanted,
+        visible: &mut VisibilityFilter<'_>,
+    ) -> Result<Page<DeploymentRow>, Error> {
+        let read = async |page| Ok(index::page(&self.store, &page, |row| wanted.is(row)).await?);
+        let sees = async |rows: &[DeploymentRow]| {
+            visible
+                .namespaces(rows.iter().map(|row| &row.namespace))
+                .await
+        };
+        filter_page(page, read, sees).await
+    }
+
+    /// A page in the order of the last change.
+    async fn latest_first(
+        &self,
+        page: &PageQuery,
+        wanted: &Wanted,
+        visible: &mut VisibilityFilter<'_>,
+    ) -> Result<Page<DeploymentRow>, Error> {
+        let mut rows = Vec::new();
+        index::each(&self.store, |row| {
+            if wanted.is(row) {
+                rows.push(row.clone());
+            }
+        })
+        .await?;
+        let seen = visible
+            .namespaces(rows.iter().map(|row| &row.namespace))
+            .await?;
+        let rows = rows.into_iter().zip(seen);
+        let rows = rows.filter_map(|(row, seen)| seen.then(|| (changed_key(&row), row)));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let page = by_name(rows, |(key, _)| key, page)?;
+        Ok(Page {
+            items: page.items.into_iter().map(|(_, row)| row).collect(),
+            next_page_token: page.next_page_token,
+        })
     }
 
     async fn wanted(&self, query: &DeploymentsQuery) -> Result<Wanted, Error> {
@@ -173,67 +202,28 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn is(&self, item: &Deployment) -> bool {
-        let status = self.status.is_none_or(|status| status == item.state.status);
-        let place = (&item.cluster, &item.namespace);
-        status && self.fits(&item.name, place, &item.labels)
+    fn is(&self, row: &DeploymentRow) -> bool {
+        let status = self.status.is_none_or(|status| status == row.state.status);
+        status && self.is_but_status(row)
     }
 
     fn is_but_status(&self, row: &DeploymentRow) -> bool {
-        self.fits(&row.name, (&row.cluster, &row.namespace), &row.labels)
-    }
-
-    fn fits(
-        &self,
-        name: &DeploymentName,
-        (cluster, namespace): (&ClusterName, &Namespace),
-        labels: &BTreeMap<String, String>,
-    ) -> bool {
-        let (part, of_type) = (self.part.as_ref(), self.of_type.as_ref());
-        self.namespace
-            .as_ref()
-            .is_none_or(|wanted| wanted == namespace)
-            && self.cluster.as_ref().is_none_or(|wanted| wanted == cluster)
-            && part.is_none_or(|part| name.as_str().contains(part.as_str()))
-            && of_type.is_none_or(|names| names.contains(name))
-            && self.selector.matches(labels)
-    }
-}
-
-/// A page in the order of the last change. The store has no such order, so all of them are read.
-async fn latest_first(
-    query: &PageQuery,
-    mut read: impl AsyncFnMut(PageQuery) -> Result<Page<Deployment>, Error>,
-    mut sees: impl AsyncFnMut(&[Deployment]) -> Result<Vec<bool>, Error>,
-) -> Result<Page<Deployment>, Error> {
-    let mut found = Vec::new();
-    let mut next = PageQuery {
-        limit: Some(PAGE_ITEMS_MAX),
-        page_token: None,
-    };
-    loop {
-        let page = read(next.clone()).await?;
-        let seen = sees(&page.items).await?;
-        let items = page.items.into_iter().zip(seen);
-        found.extend(items.filter_map(|(item, seen)| seen.then(|| (changed_key(&item), item))));
-        next.page_token = page.next_page_token;
-        if next.page_token.is_none() {
-            break;
+        fn is<T: PartialEq>(wanted: Option<&T>, value: &T) -> bool {
+            wanted.is_none_or(|wanted| wanted == value)
         }
+        let (part, of_type) = (self.part.as_ref(), self.of_type.as_ref());
+        is(self.namespace.as_ref(), &row.namespace)
+            && is(self.cluster.as_ref(), &row.cluster)
+            && part.is_none_or(|part| row.name.as_str().contains(part.as_str()))
+            && of_type.is_none_or(|names| names.contains(&row.name))
+            && self.selector.matches(&row.labels)
     }
-    found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    let page = by_name(found, |(key, _)| key, query)?;
-    Ok(Page {
-        items: page.items.into_iter().map(|(_, item)| item).collect(),
-        next_page_token: page.next_page_token,
-    })
 }
 
 /// Sorts what changed last first; unique by the name.
-fn changed_key(item: &Deployment) -> String {
-    let changed = item.modified_at.unwrap_or(item.created_at);
-    let age = i64::MAX - changed.as_millisecond();
-    format!("{age:020} {}", item.name)
+fn changed_key(row: &DeploymentRow) -> String {
+    let age = i64::MAX - row.changed_at().as_millisecond();
+    format!("{age:020} {}", row.name)
 }
 
 pub fn missing(name: &DeploymentName) -> Error {

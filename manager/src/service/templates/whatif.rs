@@ -78,7 +78,9 @@ impl WhatIfs {
         let mut filter = self.filters.for_caller(caller).await?;
         for name in &request.deployments {
             let found = deployments::get(&self.store, name).await?;
-            let seen = filter.deployments(found.as_slice()).await?;
+            let seen = filter
+                .namespaces(found.iter().map(|item| &item.namespace))
+                .await?;
             if seen != [true] {
                 return Err(missing(name));
             }
@@ -102,7 +104,9 @@ impl WhatIfs {
                 let mut wanted = request.labels.iter();
                 wanted.all(|(key, value)| found.labels.get(key) == Some(value))
             };
-            let seen = filter.deployments(found.as_slice()).await?;
+            let seen = filter
+                .namespaces(found.iter().map(|item| &item.namespace))
+                .await?;
             if seen == [true] && found.as_ref().is_some_and(labelled) {
                 selected.push(name);
             }

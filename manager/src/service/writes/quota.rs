@@ -7,13 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use common::api::error::ErrorCode;
-use common::api::page::PageQuery;
-use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{InputConfig, Namespace};
 use tokio::sync::Mutex;
 
 use crate::error::Error;
-use crate::store::{Store, deployments, operations};
+use crate::store::deployments::index;
+use crate::store::{Store, operations};
 
 const KIB: usize = 1024;
 
@@ -95,23 +94,13 @@ impl Quota {
             }
         }
         let mut stored = BTreeSet::new();
-        let mut page = PageQuery {
-            limit: Some(PAGE_ITEMS_MAX),
-            page_token: None,
-        };
-        loop {
-            let found = deployments::page(&self.store, &page).await?;
-            for deployment in found.items {
-                *counted.entry(deployment.namespace).or_default() += 1;
-                if begun.contains_key(&deployment.name) {
-                    stored.insert(deployment.name);
-                }
+        index::each(&self.store, |row| {
+            *counted.entry(row.namespace.clone()).or_default() += 1;
+            if begun.contains_key(&row.name) {
+                stored.insert(row.name.clone());
             }
-            page.page_token = found.next_page_token;
-            if page.page_token.is_none() {
-                break;
-            }
-        }
+        })
+        .await?;
         let unstored = begun.into_iter().filter(|(name, _)| !stored.contains(name));
         for (_, namespace) in unstored {
             *counted.entry(namespace).or_default() += 1;

@@ -3,16 +3,13 @@
 //! Only the operation that holds a deployment's lock writes its records.
 
 pub mod clusters;
-pub mod search;
-
-use std::collections::BTreeMap;
+pub mod index;
 
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
-use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{
-    AppliedChart, AppliedObject, ClusterName, Deployment, DeploymentName, DeploymentState,
-    Identity, ManifestName, Namespace, OperationId,
+    AppliedChart, AppliedObject, Deployment, DeploymentName, Identity, ManifestName, Namespace,
+    OperationId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,40 +69,16 @@ pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, S
         .await
 }
 
-/// The part of a deployment's record that lists count.
-#[derive(Debug, Deserialize)]
-pub struct DeploymentRow {
-    pub name: DeploymentName,
-    pub namespace: Namespace,
-    #[serde(default)]
-    pub cluster: ClusterName,
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
-    pub state: DeploymentState,
-}
-
-/// Like [`page`], with less of each.
-pub async fn rows(store: &Store, page: &PageQuery) -> Result<Page<DeploymentRow>, StoreError> {
-    store
-        .records(keys::deployments(), page, Order::Ascending)
-        .await
-}
-
-/// [`rows`] of all deployments.
-pub async fn all_rows(store: &Store) -> Result<Vec<DeploymentRow>, StoreError> {
-    let mut page = PageQuery {
-        limit: Some(PAGE_ITEMS_MAX),
-        page_token: None,
-    };
-    let mut all = Vec::new();
-    loop {
-        let found = rows(store, &page).await?;
-        all.extend(found.items);
-        page.page_token = found.next_page_token;
-        if page.page_token.is_none() {
-            return Ok(all);
-        }
-    }
+/// The records of these, as far as they exist.
+pub async fn get_each(
+    store: &Store,
+    names: impl IntoIterator<Item = &DeploymentName>,
+) -> Result<Vec<Deployment>, StoreError> {
+    let keys: Vec<_> = names.into_iter().map(keys::deployment).collect();
+    let found = store.kv.get_each(keys.clone()).await?;
+    let found = keys.iter().zip(found);
+    let found = found.filter_map(|(key, entry)| Some(read(key, &entry?)));
+    found.collect()
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {

@@ -171,6 +171,7 @@ where
         done.delete(keys::restoring());
         store.kv.commit(done.commit).await?;
     }
+    store.index.forget();
     upgrade::run(&store.without_gate()).await?;
     restored
 }
