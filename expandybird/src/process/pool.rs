@@ -56,10 +56,7 @@ impl Pool {
         let idle = self.idle().pop();
         let idle = match idle {
             Some(idle) => idle,
-            None => Idle {
-                process: Box::new(self.starter.start().await?),
-                served: 0,
-            },
+            None => self.start().await?,
         };
         Lent::new(self.clone(), idle)
     }
@@ -67,10 +64,26 @@ impl Pool {
     /// Starts a process ahead, so that the first request need not wait for it.
     pub async fn warm_up(self: &Arc<Self>) -> io::Result<()> {
         if self.idle().is_empty() {
-            let process = Box::new(self.starter.start().await?);
-            self.idle().push(Idle { process, served: 0 });
+            let idle = self.start().await?;
+            self.idle().push(idle);
         }
         Ok(())
+    }
+
+    /// A new process. One that is killed from outside while it starts, as by the kernel on a machine without memory, is
+    /// started once more.
+    async fn start(&self) -> io::Result<Idle> {
+        let process = match self.starter.start().await {
+            Ok(process) => process,
+            Err(error) => {
+                tracing::warn!(%error, "an expansion process did not start; trying again");
+                self.starter.start().await?
+            }
+        };
+        Ok(Idle {
+            process: Box::new(process),
+            served: 0,
+        })
     }
 
     /// The number of waiting processes.

@@ -1,5 +1,6 @@
 //! Processes that die: by their template's fault, by nobody's, and when nobody waits any more.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use common::api::error::ErrorCode;
@@ -61,17 +62,24 @@ async fn nobody_notices_processes_that_are_killed_from_outside() {
     let server = Server::start(&["--max-expansions=4"]);
     let good = request("t.jinja", HARMLESS);
     server.expanded("the first", &good).await;
+    let answered = Cell::new(0);
     let busy = async {
         for number in 0..60 {
             server.expanded(&format!("number {number}"), &good).await;
+            answered.set(number + 1);
         }
     };
+    // A request is tried again once. So processes are killed again only after an answer: while they wait, while they
+    // work, and while they start.
     let killer = async {
-        for _ in 0..10 {
+        while answered.get() < 60 {
+            let before = answered.get();
             for process in server.expansion_processes() {
                 end(process);
             }
-            tokio::task::yield_now().await;
+            while answered.get() == before {
+                tokio::task::yield_now().await;
+            }
         }
     };
     tokio::join!(busy, killer);
