@@ -22,7 +22,7 @@ use super::proof::{self, Proof};
 use super::repeatable::{KEY, Repeatable};
 use crate::store::kv::Owner;
 
-/// A request waits so long for an owner. A dead one is replaced within 9 s, and within 17 s if a leader of etcd died too.
+/// A request waits so long for an owner. A dead one is replaced within 7 s, and within 15 s if a leader of etcd died too.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(250);

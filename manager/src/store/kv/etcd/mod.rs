@@ -41,8 +41,9 @@ pub use self::client::address::{AddressError, EtcdAddress};
 pub use self::options::StoreAccess;
 pub use self::ownership::{Candidate, Owner};
 
-/// A manager that died is replaced after this time.
-const LEASE: Duration = Duration::from_secs(8);
+/// A manager that died is replaced after this time. It takes longer if etcd's leader dies too: etcd elects another one
+/// then, and extends all leases.
+const LEASE: Duration = Duration::from_secs(5);
 
 /// The store. Clones share it.
 #[derive(Debug, Clone)]

@@ -26,9 +26,9 @@ impl Shared {
         path: &str,
         question: &impl serde::Serialize,
     ) -> Result<A, KvError> {
-        self.owner.check()?;
+        self.owner.check().await?;
         let answer = self.client.call(path, question, ANSWER).await?;
-        self.owner.check()?;
+        self.owner.check().await?;
         Ok(answer)
     }
 

@@ -4,6 +4,7 @@
 //! ([`super::commits::slots`]).
 
 pub(super) mod address;
+mod first;
 pub(super) mod refusal;
 pub(super) mod wire;
 
@@ -82,11 +83,13 @@ impl Client {
         question: &impl Serialize,
         within: Duration,
     ) -> Result<A, KvError> {
-        let body =
-            serde_json::to_vec(question).map_err(|error| refusal::failed("asked", &error))?;
-        let bytes = self.ask_each(path, Bytes::from(body), within).await?;
-        let answer: A = serde_json::from_slice(&bytes)
-            .map_err(|error| refusal::failed("understood", &error))?;
+        let bytes = self.ask_each(path, json(question)?, within).await?;
+        self.understood(&bytes)
+    }
+
+    fn understood<A: Answer>(&self, bytes: &[u8]) -> Result<A, KvError> {
+        let answer: A =
+            serde_json::from_slice(bytes).map_err(|error| refusal::failed("understood", &error))?;
         match answer.header() {
             Some(header) => self.of_cluster(header).map(|()| answer),
             None => Ok(answer),
@@ -134,11 +137,7 @@ impl Client {
                         }
                         self.leave(index);
                     }
-                    Err(Attempt::NoToken) => {
-                        if let Err(Attempt::Refused(error)) = self.log_in(index).await {
-                            return Err(error);
-                        }
-                    }
+                    Err(Attempt::NoToken) => self.log_in_or_leave(index).await?,
                 }
             }
             tokio::time::sleep(PAUSE).await;
@@ -184,6 +183,14 @@ impl Client {
         }
     }
 
+    /// A member that is away is left for the next one.
+    async fn log_in_or_leave(&self, index: usize) -> Result<(), KvError> {
+        match self.log_in(index).await {
+            Err(Attempt::Refused(error)) => Err(error),
+            Ok(()) | Err(Attempt::Away(_) | Attempt::NoToken) => Ok(()),
+        }
+    }
+
     /// Gets a token for the user. Tokens end after some minutes without use.
     async fn log_in(&self, index: usize) -> Result<(), Attempt> {
         let Some(user) = &self.user else {
@@ -220,6 +227,11 @@ impl Client {
     fn hold(&self, token: Option<HeaderValue>) {
         *self.token.write().unwrap_or_else(PoisonError::into_inner) = token;
     }
+}
+
+fn json(question: &impl Serialize) -> Result<Bytes, KvError> {
+    let body = serde_json::to_vec(question).map_err(|error| refusal::failed("asked", &error))?;
+    Ok(Bytes::from(body))
 }
 
 impl Answer for wire::RangeAnswer {

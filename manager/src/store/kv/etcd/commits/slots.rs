@@ -89,7 +89,7 @@ impl Shared {
     /// # Errors
     /// [`KvError::Unknown`] only if another manager has the store meanwhile.
     pub async fn transact(&self, compare: &[Compare], changes: &[Change]) -> Result<bool, KvError> {
-        self.owner.check()?;
+        self.owner.check().await?;
         let mut used = self.slots.take().await?;
         let id = format!(
             "{}-{}",
