@@ -155,6 +155,11 @@ impl Store {
         Ok(self.kv.check(Pace::Fast).await?)
     }
 
+    /// Whether this process still has the store, where others may take it.
+    pub async fn owned(&self) -> Result<(), StoreError> {
+        Ok(self.kv.owned().await?)
+    }
+
     /// Whether it can be read and written, for the readiness check.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.kv.accepts().await?;

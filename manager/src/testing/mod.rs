@@ -311,6 +311,10 @@ impl Kv for DyingKv {
             _ => self.inner.accepts().await,
         }
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.inner.owned().await
+    }
 }
 
 /// A store that answers a commit a moment after it is done, like a disk.
@@ -347,5 +351,9 @@ impl Kv for LateKv {
 
     async fn accepts(&self) -> Result<(), KvError> {
         self.0.accepts().await
+    }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.0.owned().await
     }
 }

@@ -90,4 +90,8 @@ impl Kv for MemoryKv {
     async fn accepts(&self) -> Result<(), KvError> {
         Ok(())
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        Ok(())
+    }
 }

@@ -236,6 +236,10 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
     /// Whether a commit would be accepted now. Writes nothing. The error is the one that the commit would have.
     async fn accepts(&self) -> Result<(), KvError>;
 
+    /// Whether this process still has the store, where others may take it. Asks the store, because a process that was
+    /// stopped for a while does not know it.
+    async fn owned(&self) -> Result<(), KvError>;
+
     /// The adapter that seals values, if one does.
     fn sealing(&self) -> Option<&SealedKv> {
         None

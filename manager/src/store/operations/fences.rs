@@ -1,8 +1,7 @@
 //! The numbers of fences. A process that takes an operation over gets a higher number than every process before, so
 //! that late writes of an older one can be recognised.
 //!
-//! With one manager, the highest number is in the store, and the next numbers are counted in memory. Several managers
-//! could use the creation revision of the key that names the operation's owner.
+//! The highest number is in the store, and the next numbers are counted in memory: one process at a time has the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -405,7 +405,16 @@ fn expect_nothing(job: &mut Job) {
 }
 
 /// Sends a sign of life. If it does not arrive, the next beat asks again.
+///
+/// Only a manager that has the store after the beat came may do so. One that was stopped, and has lost the store, would
+/// keep a job alive that a deployer without memory of later ones has begun. The beat is older than the take of the
+/// next manager then, so the job ends when that one expects it.
 async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
+    if let Err(error) = run.store().owned().await {
+        let deployment = run.deployment();
+        tracing::warn!(%deployment, %error, "the job of {deployment} gets no sign of life: {error}");
+        return;
+    }
     let renewal = Renewal {
         deployment: run.deployment().clone(),
         fence: fence.clone(),

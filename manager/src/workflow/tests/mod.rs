@@ -5,6 +5,7 @@ mod crashes;
 mod failures;
 mod stopped;
 mod stops;
+mod woken;
 mod writes;
 
 use std::sync::Arc;

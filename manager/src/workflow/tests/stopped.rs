@@ -96,6 +96,10 @@ impl Kv for PausingKv {
     async fn accepts(&self) -> Result<(), KvError> {
         self.inner.accepts().await
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.inner.owned().await
+    }
 }
 
 /// The operation that holds the deployment.

@@ -173,6 +173,10 @@ impl Kv for EtcdKv {
     async fn accepts(&self) -> Result<(), KvError> {
         self.alarms().await
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.0.owned().await
+    }
 }
 
 /// The store as it was at a revision, for as long as etcd keeps that.
@@ -215,5 +219,9 @@ impl Kv for Snapshot {
 
     async fn accepts(&self) -> Result<(), KvError> {
         Err(read_only())
+    }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.shared.owned().await
     }
 }

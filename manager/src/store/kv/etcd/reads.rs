@@ -32,6 +32,10 @@ impl Shared {
         Ok(answer)
     }
 
+    pub async fn owned(&self) -> Result<(), KvError> {
+        self.owner.confirm(&self.client, &self.names).await
+    }
+
     /// Between large commits.
     pub async fn whole(&self) -> Result<tokio::sync::RwLockReadGuard<'_, ()>, KvError> {
         let gate = tokio::time::timeout(GATE, self.gate.read()).await;

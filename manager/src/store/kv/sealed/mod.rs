@@ -366,6 +366,10 @@ impl Kv for SealedKv {
         self.inner.accepts().await
     }
 
+    async fn owned(&self) -> Result<(), KvError> {
+        self.inner.owned().await
+    }
+
     fn sealing(&self) -> Option<&SealedKv> {
         Some(self)
     }

@@ -253,6 +253,10 @@ impl Kv for SledKv {
         let writer = self.writer.clone();
         blocking(&self.data, writer, |writer| writer.accepts()).await
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        Ok(())
+    }
 }
 
 fn failed(action: &'static str, error: &dyn std::fmt::Display) -> KvError {

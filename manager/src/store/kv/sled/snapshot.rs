@@ -134,4 +134,8 @@ impl Kv for Snapshot {
     async fn accepts(&self) -> Result<(), KvError> {
         Err(read_only())
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        Ok(())
+    }
 }

@@ -145,6 +145,16 @@ impl Ownership {
             .unwrap_or_else(|| Err(late()))
     }
 
+    /// Whether this manager still has the store, as etcd says now. A process that was stopped does not know it otherwise.
+    pub async fn confirm(&self, client: &Client, names: &Names) -> Result<(), KvError> {
+        self.check().await?;
+        let found = calls::owner(client, names).await?;
+        if found.is_none_or(|owner| owner.create_revision != self.fence) {
+            self.lose("another manager has taken it over");
+        }
+        self.check().await
+    }
+
     /// Another manager has the store, or may have it.
     pub fn lose(&self, reason: &str) {
         self.state.send_if_modified(|state| {

@@ -73,6 +73,25 @@ async fn what_a_manager_writes_after_another_took_over_is_refused_and_it_ends() 
     second.release().await;
 }
 
+/// Its clock and its lease say that it has the store.
+#[tokio::test]
+async fn a_manager_learns_that_another_has_the_store_when_it_asks() {
+    let address = place();
+    let first = open(&address).await;
+    first.owned().await.unwrap();
+    let end = Change::Delete(super::client::wire::Delete {
+        key: first.0.names.owner(),
+        range_end: None,
+    });
+    first.0.transact(&[], &[end]).await.unwrap();
+    let second = open(&address).await;
+    first.0.owner.check().await.unwrap();
+    let error = first.owned().await.unwrap_err();
+    assert!(matches!(error, KvError::TakenOver { .. }), "{error}");
+    second.owned().await.unwrap();
+    second.release().await;
+}
+
 #[tokio::test]
 async fn a_manager_that_dies_is_replaced_when_its_lease_ends() {
     let address = place();
