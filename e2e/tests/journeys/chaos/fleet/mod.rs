@@ -24,6 +24,7 @@ mod fault;
 mod members;
 mod parts;
 mod saboteur;
+mod takeover;
 mod verdict;
 
 use anyhow::{Result, ensure};

@@ -1,0 +1,121 @@
+//! How long callers of the other managers wait when the one that has the store is gone. Prints figures.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use common::api::manager::DeploymentsQuery;
+use common::client::ManagerClient;
+use e2e::until;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::fault::MANAGERS;
+use super::parts::Fleet;
+
+/// Of each kind.
+const TIMES: usize = 10;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Killed,
+    Paused,
+    KilledWithLeader,
+    PausedWithLeader,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes and prints figures: make takeovers"]
+async fn how_long_callers_wait_for_the_next_owner() -> Result<()> {
+    let fleet = Fleet::start().await?;
+    for end in [
+        End::Killed,
+        End::Paused,
+        End::KilledWithLeader,
+        End::PausedWithLeader,
+    ] {
+        let mut waits = Vec::new();
+        for _ in 0..TIMES {
+            waits.push(taken_over(&fleet, end).await?);
+        }
+        waits.sort();
+        let seconds: Vec<_> = waits
+            .iter()
+            .map(|wait| format!("{:.1}", wait.as_secs_f32()))
+            .collect();
+        println!("{end:?}: {} s", seconds.join(" "));
+    }
+    Ok(())
+}
+
+/// From the end of the owner to the answer of another manager to a caller that asked then.
+async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
+    let owner = owner(fleet).await?;
+    let leader = leader(fleet).await?;
+    let other = &fleet.managers[(owner + 1) % MANAGERS];
+    let client = ManagerClient::new(&other.url)?;
+    let mut service = fleet.managers[owner].service.lock().await;
+    let begun = Instant::now();
+    match end {
+        End::Killed | End::KilledWithLeader => service.crash()?,
+        End::Paused | End::PausedWithLeader => service.signal(Signal::SIGSTOP)?,
+    }
+    match end {
+        End::KilledWithLeader => fleet.members.lock().await.kill(leader),
+        End::PausedWithLeader => fleet.members.lock().await.signal(leader, Signal::SIGSTOP),
+        _ => {}
+    }
+    until("an answer", PATIENCE, || async {
+        Ok(client.deployments(DeploymentsQuery::default()).await?)
+    })
+    .await?;
+    let wait = begun.elapsed();
+    match end {
+        End::KilledWithLeader => fleet.members.lock().await.restart(leader),
+        End::PausedWithLeader => fleet.members.lock().await.signal(leader, Signal::SIGCONT),
+        _ => {}
+    }
+    if matches!(end, End::Paused | End::PausedWithLeader) {
+        service.signal(Signal::SIGCONT)?;
+        until("the previous owner to end", PATIENCE, || {
+            let ended = service.has_ended();
+            async move {
+                ensure!(ended?, "it runs");
+                Ok(())
+            }
+        })
+        .await?;
+    }
+    service.again().await?;
+    drop(service);
+    fleet.heal().await?;
+    Ok(wait)
+}
+
+/// The manager that has the store.
+async fn owner(fleet: &Fleet) -> Result<usize> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    for (number, manager) in fleet.managers.iter().enumerate() {
+        let metrics = http.get(format!("{}/metrics", manager.url)).send().await?;
+        let metrics = metrics.text().await?;
+        if metrics.lines().any(|line| line == "dm_store_owner 1") {
+            return Ok(number);
+        }
+    }
+    anyhow::bail!("no manager has the store")
+}
+
+/// The member that leads.
+async fn leader(fleet: &Fleet) -> Result<usize> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    let addresses = fleet.members.lock().await.address();
+    let (addresses, _) = addresses.split_once("/test").context("no prefix")?;
+    for (number, address) in addresses.split(',').enumerate() {
+        let status = http.post(format!("{address}/v3/maintenance/status"));
+        let status: Value = status.body("{}").send().await?.json().await?;
+        if status["leader"] == status["header"]["member_id"] {
+            return Ok(number);
+        }
+    }
+    anyhow::bail!("no member leads")
+}
