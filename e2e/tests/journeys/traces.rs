@@ -10,11 +10,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A property. It is in no span.
 const PROPERTY: &str = "hunter-and-gatherer";
 
-const CONFIGURATION: &str =
+pub const CONFIGURATION: &str =
     "resources:\n- {name: fine, type: ConfigMap, properties: {data: {a: hunter-and-gatherer}}}\n";
 
 /// The spans of the only trace that `dm deploy` began.
-fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
+pub fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
     let spans = collector.spans();
     let root = spans.iter().find(|span| span.name == "dm deploy");
     let root = root.context("no span of dm")?.clone();
@@ -23,7 +23,7 @@ fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
     Ok((root.clone(), trace.collect()))
 }
 
-fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
+pub fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
     let found = spans
         .iter()
         .find(|span| span.service == service && span.name == name);
@@ -32,7 +32,7 @@ fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
 }
 
 /// The names from the span up to the first one of the trace.
-fn way_up(spans: &[Span], from: &Span) -> Vec<String> {
+pub fn way_up(spans: &[Span], from: &Span) -> Vec<String> {
     let parent = |span: &&Span| spans.iter().find(|one| one.id == span.parent);
     let way = std::iter::successors(Some(from), parent);
     way.map(|span| format!("{}: {}", span.service, span.name))

@@ -15,16 +15,13 @@ mod clock;
 mod disturbances;
 mod drain;
 mod fault;
-#[expect(
-    clippy::unwrap_used,
-    dead_code,
-    reason = "the store's own tests have it"
-)]
+#[expect(clippy::unwrap_used, reason = "the store's own tests have it")]
 #[path = "../../../../../manager/tests/etcd_members/mod.rs"]
 mod members;
 mod parts;
 mod saboteur;
 mod takeover;
+mod traced;
 mod verdict;
 
 use anyhow::{Result, ensure};
