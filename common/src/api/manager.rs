@@ -439,7 +439,7 @@ pub struct Permission {
 #[schemars(rename = "DeploymentPage")]
 pub struct DeploymentList {
     /// In the order of `orderBy`.
-    pub items: Vec<crate::model::Deployment>,
+    pub items: Vec<crate::model::DeploymentSummary>,
     /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_page_token: Option<String>,

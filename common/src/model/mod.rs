@@ -18,6 +18,7 @@ pub mod template;
 pub use cluster::{Capacity, Cluster};
 pub use deployment::operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
 pub use deployment::preview::{DiffSummary, Preview};
+pub use deployment::summary::DeploymentSummary;
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use hook::{AppliedChart, ChartPath, Hook, HookDeletePolicy, HookEvent};
 pub use identity::{Identity, IdentityError};

@@ -274,12 +274,13 @@ impl Store {
         })
     }
 
-    /// A page of records as JSON, for callers who see the stored form: parsing and writing them again would be most of
-    /// the work of a list.
+    /// A page of records as JSON. `item` finds an item in the text of a record, if it can: parsing and writing all of them
+    /// again would be most of the work of a list.
     async fn listed<T: Serialize + DeserializeOwned>(
         &self,
         prefix: Key,
         query: &PageQuery,
+        item: impl Fn(&str) -> Option<[&str; 2]>,
     ) -> Result<String, StoreError> {
         let page = self.page(prefix, query, Order::Ascending).await?;
         let size: usize = page.items.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -289,8 +290,8 @@ impl Store {
             if index > 0 {
                 text.push(',');
             }
-            match record::text(bytes) {
-                Some(record) => text.push_str(record),
+            match record::text(bytes).and_then(&item) {
+                Some(parts) => text.extend(parts),
                 None => text.push_str(&json(&read::<T>(key, bytes)?)?),
             }
         }

@@ -10,7 +10,7 @@ use crate::api::manager::{
 use crate::api::page::Page;
 use crate::api::upgrade::UpgradeDeployment;
 use crate::client::error::ClientError;
-use crate::model::{Deployment, DeploymentName, Manifest, Operation};
+use crate::model::{Deployment, DeploymentName, DeploymentSummary, Manifest, Operation};
 
 impl ManagerClient {
     pub async fn create(
@@ -173,7 +173,7 @@ impl ManagerClient {
     pub async fn deployments(
         &self,
         query: impl Into<DeploymentsQuery>,
-    ) -> Result<Page<Deployment>, ClientError> {
+    ) -> Result<Page<DeploymentSummary>, ClientError> {
         self.endpoint
             .get(&["deployments"], &query.into(), READ)
             .await

@@ -2,6 +2,7 @@
 
 pub mod operation;
 pub mod preview;
+pub mod summary;
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use common::api::manager::{DeploymentsQuery, OrderBy};
 use common::api::page::{Page, PageQuery};
-use common::model::{ClusterName, Deployment, DeploymentStatus, Namespace, TypeName};
+use common::model::{ClusterName, DeploymentStatus, DeploymentSummary, Namespace, TypeName};
 use jiff::Timestamp;
 
 use crate::client::session::{Session, all_pages};
@@ -104,7 +104,7 @@ impl List {
 }
 
 /// A stored preview waits for its commit.
-fn status(deployment: &Deployment) -> String {
+fn status(deployment: &DeploymentSummary) -> String {
     let status = deployment.state.status;
     match deployment.preview {
         Some(_) => format!("{status:?}, preview pending"),
@@ -112,7 +112,7 @@ fn status(deployment: &Deployment) -> String {
     }
 }
 
-fn table(page: &Page<Deployment>, now: Timestamp) -> Table {
+fn table(page: &Page<DeploymentSummary>, now: Timestamp) -> Table {
     let mut table = Table::new(&[
         "NAME",
         "STATUS",

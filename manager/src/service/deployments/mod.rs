@@ -23,6 +23,7 @@ use crate::domain::operation::correction;
 use crate::domain::selector::Selector;
 use crate::error::Error;
 use crate::store::deployments::index::{self, DeploymentRow};
+use crate::store::deployments::rows;
 use crate::store::manifests::instances;
 use crate::store::{Store, deployments};
 
@@ -40,7 +41,7 @@ impl Deployments {
         let mut visible = self.filters.for_caller(caller).await?;
         let whole = DeploymentsQuery::from(page.clone());
         if visible.sees_all() && *query == whole {
-            return Ok(deployments::list(&self.store, &page).await?);
+            return Ok(rows::list(&self.store, &page).await?);
         }
         let wanted = self.wanted(query).await?;
         let found = match query.order_by.unwrap_or_default() {
@@ -48,7 +49,7 @@ impl Deployments {
             OrderBy::ModifiedAt => self.latest_first(&page, &wanted, &mut visible).await?,
         };
         let names = found.items.iter().map(|row| &row.name);
-        let items = deployments::get_each(&self.store, names).await?;
+        let items = rows::each(&self.store, names).await?;
         let counts = match query.counts {
             true => Some(self.counts(&wanted, &mut visible).await?),
             false => None,

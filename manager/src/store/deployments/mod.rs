@@ -4,6 +4,7 @@
 
 pub mod clusters;
 pub mod index;
+pub mod rows;
 
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
@@ -57,28 +58,11 @@ pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployme
     store.get(keys::deployment(name)).await
 }
 
-/// A page by name, as JSON.
-pub async fn list(store: &Store, page: &PageQuery) -> Result<String, StoreError> {
-    store.listed::<Deployment>(keys::deployments(), page).await
-}
-
-/// Like [`list`], parsed.
+/// A page by name.
 pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
     store
         .records(keys::deployments(), page, Order::Ascending)
         .await
-}
-
-/// The records of these, as far as they exist.
-pub async fn get_each(
-    store: &Store,
-    names: impl IntoIterator<Item = &DeploymentName>,
-) -> Result<Vec<Deployment>, StoreError> {
-    let keys: Vec<_> = names.into_iter().map(keys::deployment).collect();
-    let found = store.kv.get_each(keys.clone()).await?;
-    let found = keys.iter().zip(found);
-    let found = found.filter_map(|(key, entry)| Some(read(key, &entry?)));
-    found.collect()
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {

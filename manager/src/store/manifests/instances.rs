@@ -42,7 +42,9 @@ pub async fn list(
     page: &PageQuery,
 ) -> Result<String, StoreError> {
     let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
-    store.listed::<TypeInstance>(prefix, page).await
+    store
+        .listed::<TypeInstance>(prefix, page, |record| Some([record, ""]))
+        .await
 }
 
 /// Like [`list`], parsed.
