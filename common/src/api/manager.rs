@@ -746,4 +746,24 @@ pub struct Whoami {
     /// As authentication found them. Empty for `anonymous`.
     #[serde(default)]
     pub groups: Vec<String>,
+    /// With `namespace`: what the caller may do there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may: Option<NamespacePermissions>,
+}
+
+/// The query of `GET /whoami`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WhoamiQuery {
+    /// The answer also says what the caller may do in this namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+}
+
+/// What the caller may do in a namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NamespacePermissions {
+    /// Creating deployments, and previewing new ones.
+    pub create: Permission,
 }

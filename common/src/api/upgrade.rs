@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deployer::ResourceDiff;
 use super::error::ErrorBody;
+use super::manager::Permission;
 use crate::model::{DeploymentName, DiffSummary, LayoutPath, ResolvedType, TypeName};
 
 /// A reference with a version, in the schemas of the API.
@@ -75,6 +76,16 @@ pub struct WhatIfItem {
     /// Why it cannot be expanded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
+    /// As the authorization of the manager decides now.
+    pub may: UpgradePermissions,
+}
+
+/// What the caller may do with a deployment that uses the template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UpgradePermissions {
+    /// Upgrading it to the version.
+    pub upgrade: Permission,
 }
 
 impl WhatIfItem {

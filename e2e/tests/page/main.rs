@@ -11,5 +11,6 @@ mod hostile;
 mod issuer;
 mod looking;
 mod outage;
+mod rights;
 mod signing_in;
 mod views;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::manager::Permission;
 use common::api::review::{self, AccessReview};
 use common::model::{ClusterName, Identity, Namespace, ServiceAccountName};
 
@@ -77,6 +78,23 @@ impl AccessControl {
             advice.unwrap_or_default()
         );
         Err(forbidden(message))
+    }
+
+    /// The same as an answer says it beforehand.
+    pub async fn permission(
+        &self,
+        identity: Option<&Identity>,
+        question: &Question,
+    ) -> Result<Permission, Box<ErrorBody>> {
+        let reason = match self.require(identity, question).await {
+            Err(error) if error.code != ErrorCode::Forbidden => return Err(error),
+            Err(error) => Some(error.message),
+            Ok(()) => None,
+        };
+        Ok(Permission {
+            allowed: reason.is_none(),
+            reason,
+        })
     }
 
     /// The deployments that a caller may see.

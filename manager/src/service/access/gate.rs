@@ -3,6 +3,7 @@
 //! A caller who may not see something gets the same answer as for something that does not exist.
 
 use common::api::error::ErrorCode;
+use common::api::manager::NamespacePermissions;
 use common::model::{DeploymentName, Namespace, OperationId};
 
 use crate::auth::authorization::Question;
@@ -79,6 +80,22 @@ impl Gate {
         let question = Question::all(verb, resource);
         let identity = caller.identity.as_ref();
         Ok(self.access.require(identity, &question).await?)
+    }
+
+    /// What the caller may do in the namespace, whether it exists or not.
+    pub async fn permissions(
+        &self,
+        caller: &Caller,
+        namespace: &Namespace,
+    ) -> Result<NamespacePermissions, Error> {
+        let question = Question {
+            namespace: Some(namespace.clone()),
+            ..Question::all(Verb::Create, Resource::Deployments)
+        };
+        let identity = caller.identity.as_ref();
+        Ok(NamespacePermissions {
+            create: self.access.permission(identity, &question).await?,
+        })
     }
 
     async fn operation_or(

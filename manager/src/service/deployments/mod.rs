@@ -178,17 +178,8 @@ impl Deployments {
     ) -> Result<Permission, Error> {
         let question = Question::deployment(verb, &deployment.namespace, &deployment.name);
         let access = &self.filters.access;
-        let refused = access
-            .require(caller.identity.as_ref(), &question)
-            .await
-            .err();
-        match refused {
-            Some(error) if error.code != ErrorCode::Forbidden => Err(error.into()),
-            refused => Ok(Permission {
-                allowed: refused.is_none(),
-                reason: refused.map(|error| error.message),
-            }),
-        }
+        let identity = caller.identity.as_ref();
+        Ok(access.permission(identity, &question).await?)
     }
 }
 

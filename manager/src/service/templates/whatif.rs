@@ -8,7 +8,7 @@ use common::api::deployer::{ResourceDiff, ResourceIntent};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{
-    TemplateUse, WhatIf, WhatIfItem, WhatIfOutcome, WhatIfPage, WhatIfQuery,
+    TemplateUse, UpgradePermissions, WhatIf, WhatIfItem, WhatIfOutcome, WhatIfPage, WhatIfQuery,
 };
 use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{Deployment, DeploymentName, DeploymentStatus, DiffSummary};
@@ -16,7 +16,8 @@ use common::{compare, work};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
-use crate::auth::Caller;
+use crate::auth::authorization::Question;
+use crate::auth::{Caller, Verb};
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::service::access::visibility::VisibilityFilters;
@@ -161,19 +162,32 @@ impl WhatIfs {
         if dependent.uses.is_empty() {
             return Ok(None);
         }
+        let may = self.permissions(&deployment, caller).await?;
         if target.is_current(&dependent) {
             let outcome = match deployment.state.status {
                 DeploymentStatus::Failed => WhatIfOutcome::Unfinished,
                 _ => WhatIfOutcome::Current,
             };
-            return Ok(Some(item(name, dependent.uses, outcome)));
+            return Ok(Some(item(name, dependent.uses, outcome, may)));
         }
         let compared = self
             .compared(&deployment, &head, target, &dependent, caller)
-            .await;
-        compared
-            .map(|found| Some(compared_item(name, dependent.uses, found, full)))
-            .map_err(Error::from)
+            .await?;
+        let unknown = item(name, dependent.uses, WhatIfOutcome::Failing, may);
+        Ok(Some(compared_item(unknown, compared, full)))
+    }
+
+    async fn permissions(
+        &self,
+        deployment: &Deployment,
+        caller: &Caller,
+    ) -> Result<UpgradePermissions, Error> {
+        let (namespace, name) = (&deployment.namespace, &deployment.name);
+        let question = Question::deployment(Verb::Update, namespace, name);
+        let (access, identity) = (&self.filters.access, caller.identity.as_ref());
+        Ok(UpgradePermissions {
+            upgrade: access.permission(identity, &question).await?,
+        })
     }
 
     /// Templates see the deployment of the latest manifest, so every difference comes from the version.
@@ -234,7 +248,12 @@ impl WhatIfs {
     }
 }
 
-fn item(deployment: &DeploymentName, uses: Vec<TemplateUse>, outcome: WhatIfOutcome) -> WhatIfItem {
+fn item(
+    deployment: &DeploymentName,
+    uses: Vec<TemplateUse>,
+    outcome: WhatIfOutcome,
+    may: UpgradePermissions,
+) -> WhatIfItem {
     WhatIfItem {
         deployment: deployment.clone(),
         outcome,
@@ -242,12 +261,13 @@ fn item(deployment: &DeploymentName, uses: Vec<TemplateUse>, outcome: WhatIfOutc
         summary: DiffSummary::default(),
         resources: Vec::new(),
         error: None,
+        may,
     }
 }
 
+/// The item with what is different, or with the reason why it fails.
 fn compared_item(
-    deployment: &DeploymentName,
-    uses: Vec<TemplateUse>,
+    unknown: WhatIfItem,
     compared: Result<Vec<ResourceDiff>, Box<ErrorBody>>,
     full: bool,
 ) -> WhatIfItem {
@@ -256,7 +276,7 @@ fn compared_item(
         Err(error) => {
             return WhatIfItem {
                 error: Some(*error),
-                ..item(deployment, uses, WhatIfOutcome::Failing)
+                ..unknown
             };
         }
     };
@@ -267,8 +287,9 @@ fn compared_item(
     };
     resources.retain(|resource| full && resource.intent != ResourceIntent::None);
     WhatIfItem {
+        outcome,
         summary,
         resources,
-        ..item(deployment, uses, outcome)
+        ..unknown
     }
 }

@@ -3,7 +3,7 @@ import type { components } from "./schema.ts";
 
 type Schemas = components["schemas"];
 export type Deployment = Schemas["DeploymentAnswer"];
-export type DeploymentItem = Schemas["Deployment"];
+export type DeploymentItem = Schemas["DeploymentSummary"];
 export type DeploymentList = Schemas["DeploymentPage"];
 export type DiffSummary = Schemas["DiffSummary"];
 export type ErrorBody = Schemas["ErrorBody"];
@@ -26,6 +26,7 @@ export type TypeInstance = Schemas["TypeInstance"];
 export type TypeSummary = Schemas["TypeSummary"];
 export type WhatIfItem = Schemas["WhatIfItem"];
 export type WhatIfPage = Schemas["WhatIfPage"];
+export type Whoami = Schemas["Whoami"];
 export type ResourceDiff = Schemas["ResourceDiff"];
 export type ResourceReport = Schemas["ResourceReport"];
 

@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { Failure, write } from "../api/client.ts";
 import type { Deployment, Permission } from "../api/types.ts";
 import { ErrorText } from "../parts/failed.tsx";
+import { Refused } from "../parts/refused.tsx";
 import { plain } from "../parts/text.ts";
 import { go, operationAddress } from "../router.ts";
 
@@ -37,9 +38,7 @@ export function Ask({ label, warning, typed, deployment, may, request }: Propert
         <button type="button" disabled aria-describedby={hint}>
           {plain(label)}…
         </button>{" "}
-        <span class="quiet" id={hint}>
-          {plain(may.reason ?? "You may not do this.")}
-        </span>
+        <Refused id={hint} may={may} />
       </>
     );
   }

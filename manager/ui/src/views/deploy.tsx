@@ -1,16 +1,18 @@
 // Deploys a template, or updates a deployment: a form of the template's schema, and the same as YAML. Both say the same.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { Failure, get, path, send } from "../api/client.ts";
-import type { Deployment, ErrorBody, TemplateDescription } from "../api/types.ts";
+import type { Deployment, ErrorBody, Permission, TemplateDescription } from "../api/types.ts";
 import { KEPT, REDACTED, configuration, read, revealed, written } from "../form/document.ts";
 import { type Sorted, sorted } from "../form/faults.ts";
 import { Fields } from "../form/form.tsx";
+import { useMayCreate } from "../form/permission.ts";
 import { type Path, type Schema, at, fields, isMap } from "../form/schema.ts";
 import { ConfigurationText } from "../form/text.tsx";
 import { useLoaded } from "../loaded.ts";
 import { ErrorText, Failed } from "../parts/failed.tsx";
 import { Heading } from "../parts/heading.tsx";
 import { Link } from "../parts/link.tsx";
+import { Refused } from "../parts/refused.tsx";
 import { plain } from "../parts/text.ts";
 import { change, changesAddress, go, operationAddress, parameter, templatesAddress } from "../router.ts";
 
@@ -61,6 +63,7 @@ function New({ template, about }: { template: string; about: TemplateDescription
       </label>
     </div>
   );
+  const may = useMayCreate(namespace === "" ? "default" : namespace);
   const check = (content: string, signal: AbortSignal) => expanded(body(content), signal);
   const submit = async (content: string, preview: boolean) => {
     const options = preview ? { query: { preview } } : { headers: { prefer: "respond-async" } };
@@ -69,7 +72,7 @@ function New({ template, about }: { template: string; about: TemplateDescription
     const { id } = (await answer.json()) as { id: string };
     go(operationAddress(name, id));
   };
-  return <Both text={text} setText={setText} schema={schemaOf(about)} head={head} name={name} question={`${name} ${namespace}`} check={check} submit={submit} verb="Deploy" />;
+  return <Both text={text} setText={setText} schema={schemaOf(about)} head={head} name={name} question={`${name} ${namespace}`} check={check} submit={submit} may={may} verb="Deploy" />;
 }
 
 /** The update of an existing deployment: the configuration of its latest manifest, with secrets that are not shown. */
@@ -94,7 +97,7 @@ export function UpdateForm({ deployment, content, about }: { deployment: Deploym
     const { id } = (await answer.json()) as { id: string };
     go(operationAddress(name, id));
   };
-  return <Both text={text} setText={setText} schema={schemaOf(about)} head={null} name={name} question={deployment.fingerprint} check={check} submit={submit} verb="Update" />;
+  return <Both text={text} setText={setText} schema={schemaOf(about)} head={null} name={name} question={deployment.fingerprint} check={check} submit={submit} may={deployment.may.update} verb="Update" />;
 }
 
 function schemaOf(about: TemplateDescription | undefined): Schema | undefined {
@@ -112,10 +115,12 @@ interface BothProperties {
   /** What the server says of the configuration. Undefined if it cannot say anything now. */
   check: (content: string, signal: AbortSignal) => Promise<Sorted | undefined>;
   submit: (content: string, preview: boolean) => Promise<void>;
+  /** Without the permission, the buttons are there and say why they do nothing. */
+  may: Permission | undefined;
   verb: string;
 }
 
-function Both({ text, setText, schema, head, name, question, check, submit, verb }: BothProperties) {
+function Both({ text, setText, schema, head, name, question, check, submit, may, verb }: BothProperties) {
   const [secrets, setSecrets] = useState<ReadonlyMap<string, string>>(new Map());
   const [refusal, setRefusal] = useState<ErrorBody>();
   const [isBusy, setBusy] = useState(false);
@@ -164,7 +169,7 @@ function Both({ text, setText, schema, head, name, question, check, submit, verb
         )}
         {withYaml && <ConfigurationText text={text} problems={[...parsed.problems, ...found.lines]} change={type} />}
       </div>
-      <Actions isReady={isReady} verb={verb} send={(preview) => void send(preview)} toggle={hasForm ? withYaml : undefined}>
+      <Actions isReady={isReady} may={may} verb={verb} send={(preview) => void send(preview)} toggle={hasForm ? withYaml : undefined}>
         {isBusy ? "Working…" : verdict(parsed.problems.length, checked)}
       </Actions>
     </form>
@@ -173,6 +178,7 @@ function Both({ text, setText, schema, head, name, question, check, submit, verb
 
 interface ActionsProperties {
   isReady: boolean;
+  may: Permission | undefined;
   verb: string;
   send: (preview: boolean) => void;
   /** Whether the YAML is shown, if it can be hidden. */
@@ -180,13 +186,15 @@ interface ActionsProperties {
   children: string;
 }
 
-function Actions({ isReady, verb, send, toggle, children }: ActionsProperties) {
+function Actions({ isReady, may, verb, send, toggle, children }: ActionsProperties) {
+  const hint = useId();
+  const isOff = !isReady || may?.allowed === false;
   return (
     <p class="actions" aria-live="polite">
-      <button type="button" class="primary" disabled={!isReady} onClick={() => send(true)}>
+      <button type="button" class="primary" disabled={isOff} aria-describedby={hint} onClick={() => send(true)}>
         Preview
       </button>
-      <button type="button" disabled={!isReady} onClick={() => send(false)}>
+      <button type="button" disabled={isOff} aria-describedby={hint} onClick={() => send(false)}>
         {verb} without a preview
       </button>
       {toggle !== undefined && (
@@ -195,6 +203,7 @@ function Actions({ isReady, verb, send, toggle, children }: ActionsProperties) {
         </button>
       )}
       <span class="quiet">{children}</span>
+      <Refused id={hint} may={may} />
     </p>
   );
 }

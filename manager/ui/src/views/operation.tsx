@@ -9,6 +9,7 @@ import { Ago, duration } from "../parts/ago.tsx";
 import { ErrorText, Failed } from "../parts/failed.tsx";
 import { Heading } from "../parts/heading.tsx";
 import { Link } from "../parts/link.tsx";
+import { Refused } from "../parts/refused.tsx";
 import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import { operationMark } from "../parts/tone.ts";
@@ -152,9 +153,7 @@ function Stop({ operation: { id, deployment } }: { operation: Operation }) {
         <button type="button" disabled={may?.allowed === false} aria-describedby={hint} onClick={() => setAsked(true)}>
           Stop…
         </button>{" "}
-        <span class="quiet" id={hint}>
-          {plain(may?.reason ?? "")}
-        </span>
+        <Refused id={hint} may={may} />
       </>
     );
   }

@@ -28,8 +28,6 @@ function Loaded({ deployment }: { deployment: Deployment }) {
   if (manifest === "") return <p class="notice">It was never applied: commit its preview first.</p>;
   if (failure) return <Failed failure={failure} reload={reload} stale={false} />;
   if (!value) return <p class="loading">Loading…</p>;
-  const { allowed, reason } = deployment.may.update;
-  if (!allowed) return <p class="notice warning">{reason}</p>;
   return (
     <>
       {value.hasFiles && (

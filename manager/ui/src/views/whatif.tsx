@@ -1,12 +1,13 @@
 // What a version of a template would change in deployments, and its roll-out in stages: the next stage begins when all of the one
 // before are done without an error.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Failure, get, path, send, write } from "../api/client.ts";
 import { watchOperations } from "../api/shared.ts";
 import type { Deployment, ErrorBody, WhatIfItem, WhatIfPage } from "../api/types.ts";
 import { useLoaded } from "../loaded.ts";
 import { ErrorText, Failed } from "../parts/failed.tsx";
 import { Link } from "../parts/link.tsx";
+import { Refused } from "../parts/refused.tsx";
 import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import type { Mark } from "../parts/tone.ts";
@@ -48,16 +49,23 @@ export function WhatIf({ template }: { template: string }) {
         </thead>
         <tbody>
           {value.items.map((item) => (
-            <Row key={item.deployment} item={item} progress={rollOut.progress.get(item.deployment)} />
+            <Row key={item.deployment} item={item} isWanted={wanted.includes(item)} progress={rollOut.progress.get(item.deployment)} />
           ))}
         </tbody>
       </table>
-      <Start wanted={wanted.map((item) => item.deployment)} rollOut={rollOut} />
+      <Start wanted={wanted} rollOut={rollOut} />
     </>
   );
 }
 
-function Row({ item, progress }: { item: WhatIfItem; progress: Progress | undefined }) {
+interface RowProperties {
+  item: WhatIfItem;
+  /** Whether an upgrade would do anything. */
+  isWanted: boolean;
+  progress: Progress | undefined;
+}
+
+function Row({ item, isWanted, progress }: RowProperties) {
   const { create = 0, update = 0, replace = 0, delete: gone = 0 } = item.summary as Record<string, number>;
   const counts = Object.entries({ new: create, changed: update, replaced: replace, deleted: gone }).filter(([, count]) => count > 0);
   const versions = [...new Set(item.uses.map((use) => use.version ?? use.type))];
@@ -74,24 +82,37 @@ function Row({ item, progress }: { item: WhatIfItem; progress: Progress | undefi
       </td>
       <td data-label="Roll-out">
         {progress ? <State {...progress.mark} /> : "–"}
+        {isWanted && <Refused id={`${item.deployment}-refused`} may={item.may.upgrade} />}
         {progress?.error && <ErrorText error={progress.error} />}
       </td>
     </tr>
   );
 }
 
-function Start({ wanted, rollOut }: { wanted: string[]; rollOut: RollOut }) {
+/** The roll-out of those that the caller may upgrade. If there are none, the button says why it does nothing. */
+function Start({ wanted, rollOut }: { wanted: WhatIfItem[]; rollOut: RollOut }) {
   const [size, setSize] = useState(1);
+  const hint = useId();
   if (wanted.length === 0) return <p class="notice">There is nothing to roll out.</p>;
+  const permitted = wanted.filter(({ may }) => may.upgrade.allowed).map(({ deployment }) => deployment);
+  const count = permitted.length || wanted.length;
+  const left = wanted.length - permitted.length;
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <label>
         Deployments at a time
         <input type="number" min={1} max={50} value={size} onInput={(event) => setSize(Math.max(1, Math.min(50, event.currentTarget.valueAsNumber || 1)))} />
       </label>
-      <button type="button" class="danger" disabled={rollOut.isRunning} onClick={() => void rollOut.start(wanted, size)}>
-        Upgrade {wanted.length} {wanted.length === 1 ? "deployment" : "deployments"}
+      <button type="button" class="danger" disabled={rollOut.isRunning || permitted.length === 0} aria-describedby={hint} onClick={() => void rollOut.start(permitted, size)}>
+        Upgrade {count} {count === 1 ? "deployment" : "deployments"}
       </button>
+      {permitted.length === 0 ? (
+        <Refused id={hint} may={wanted[0]?.may.upgrade} />
+      ) : (
+        <span class="quiet" id={hint}>
+          {left > 0 && `${left} are left out, because you may not upgrade them.`}
+        </span>
+      )}
       {rollOut.isRunning && (
         <button type="button" onClick={rollOut.stop}>
           Stop after this stage

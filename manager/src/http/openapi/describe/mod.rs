@@ -135,11 +135,9 @@ pub mod whoami {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("Get the caller, as authentication identified it").answers::<Whoami>(
-            200,
-            "The user.",
-            of,
-        )
+        Description::new("Get the caller, as authentication identified it")
+            .query::<WhoamiQuery>(of)
+            .answers::<Whoami>(200, "The user.", of)
     }
 }
 

@@ -4,6 +4,7 @@ pub(super) mod activity;
 pub(super) mod drift;
 pub(super) mod live;
 pub(super) mod moments;
+mod permissions;
 pub(super) mod previews;
 pub(super) mod properties;
 pub(super) mod repeats;
