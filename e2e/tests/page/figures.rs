@@ -111,6 +111,13 @@ async fn a_graph_draws_three_hundred_nodes_at_once_and_says_how_many_there_are()
     browser
         .shows("300 of 301 resources are drawn, the worst first")
         .await?;
+    until("the whole graph", PATIENCE, || async {
+        let busy = "return document.querySelector('.graph').getAttribute('aria-busy')";
+        let busy = browser.run(busy).await?;
+        ensure!(busy == "false", "{busy}");
+        Ok(())
+    })
+    .await?;
     let layout =
         "return performance.getEntriesByName('graph-layout').map(({ duration }) => duration)";
     let layout = browser.run(layout).await?;

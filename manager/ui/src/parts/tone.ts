@@ -10,6 +10,11 @@ export interface Mark {
   word: string;
 }
 
+/** A state with its cause, empty if there is none. */
+export interface NodeMark extends Mark {
+  reason: string;
+}
+
 export function worst(tones: Iterable<Tone>): Tone {
   let found = 0;
   for (const tone of tones) found = Math.max(found, TONES.indexOf(tone));
