@@ -3,6 +3,7 @@
 //! Every test fails if the page breaks its own Content-Security-Policy, or if a script of it fails.
 
 mod browser;
+mod certificate;
 mod changes;
 mod every_view;
 mod figures;

@@ -12,7 +12,7 @@ use crate::issuer::{AUDIENCE, Issuer};
 
 #[tokio::test]
 async fn a_token_becomes_a_session_that_lasts_and_ends() -> Result<()> {
-    let stack = Stack::guarded().await?;
+    let mut stack = Stack::guarded().await?;
     let user = stack.user("ana")?;
     let browser = Browser::open(&stack.manager.url()).await?;
 
@@ -21,6 +21,7 @@ async fn a_token_becomes_a_session_that_lasts_and_ends() -> Result<()> {
     browser.fill("input[name=token]", "wrong").await?;
     browser.click("button", "Sign in").await?;
     browser.shows("UNAUTHENTICATED").await?;
+    browser.examine("sign-in-refused").await?;
     browser.fill("input[name=token]", &user.token).await?;
     browser.click("button", "Sign in").await?;
     browser
@@ -34,8 +35,32 @@ async fn a_token_becomes_a_session_that_lasts_and_ends() -> Result<()> {
     browser
         .shows("There are no deployments that you may see")
         .await?;
+    browser.shows(&user.full_name()).await?;
+
+    // A session that ends by itself takes nothing with it that was typed. A restart of the manager ends all of them.
+    browser.visit("deploy").await?;
+    browser.fill("input[name=name]", "half-typed").await?;
+    stack.manager.stop().await?;
+    stack.manager.again().await?;
+    browser
+        .fill("input[name=namespace]", &stack.namespace)
+        .await?;
+    browser.shows("Your session has ended").await?;
+    browser.examine("session-ended").await?;
+    browser.fill("input[name=token]", &user.token).await?;
+    browser.click("button", "Sign in").await?;
+    browser.hides("Your session has ended").await?;
+    let typed = "return document.querySelector('input[name=name]').value";
+    assert_eq!(browser.run(typed).await?, "half-typed");
+
     browser.click("button", "Sign out").await?;
     browser.shows("Paste a token").await?;
+    let typed = "return document.querySelector('input[name=name]').value";
+    assert_ne!(
+        browser.run(typed).await?,
+        "half-typed",
+        "it is not for the next person"
+    );
     browser.visit("deployments").await?;
     browser.shows("Paste a token").await?;
     browser.close().await
@@ -83,10 +108,12 @@ async fn an_issuer_signs_people_in_and_brings_them_back_to_their_view() -> Resul
     browser.click("a", "Sign in with your organization").await?;
     browser.shows("Instances of Service").await?;
     browser.shows("Sign out").await?;
+    browser.examine("signed-in-issuer").await?;
     // Another browser's answer signs nobody in.
     browser
         .visit("session/callback?code=code-of-the-test&state=foreign")
         .await?;
     browser.shows("Signing in did not succeed").await?;
+    browser.examine("sign-in-failed").await?;
     browser.close().await
 }

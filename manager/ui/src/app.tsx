@@ -1,6 +1,7 @@
 // The frame of all views: header, sign-in, keys.
 import { useEffect, useState } from "preact/hooks";
 import { signedOut } from "./api/client.ts";
+import { persons } from "./api/session.ts";
 import { Heading } from "./parts/heading.tsx";
 import { Keys, press } from "./parts/keys.tsx";
 import { Lazy } from "./parts/lazy.tsx";
@@ -65,7 +66,11 @@ export function App() {
       <Services />
       <main id="main" tabIndex={-1}>
         {isHelp && <Keys close={() => setHelp(false)} />}
-        {signedOut.value ? <SignIn /> : <Content />}
+        {signedOut.value && <SignIn />}
+        {/* It stays while somebody signs in again, with all that was typed. */}
+        <div key={persons.value} hidden={signedOut.value}>
+          <Content />
+        </div>
       </main>
     </>
   );

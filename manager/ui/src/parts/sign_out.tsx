@@ -1,17 +1,22 @@
-// Ends the session of this browser.
-import { send, signedOut } from "../api/client.ts";
-import { ways } from "../api/session.ts";
+// Says who is signed in, and ends the session of this browser.
+import { signedOut } from "../api/client.ts";
+import { end, person, ways } from "../api/session.ts";
+import { plain } from "./text.ts";
 
 export function SignOut() {
-  if (!ways.value?.session) return null;
-  const end = async () => {
-    await send("DELETE", "/ui/session");
-    ways.value = undefined;
+  if (person.value === undefined || signedOut.value) return null;
+  const signOut = async () => {
+    await end();
     signedOut.value = true;
   };
   return (
-    <button type="button" onClick={() => void end()}>
-      Sign out
-    </button>
+    <>
+      <span class="quiet person">{plain(person.value)}</span>
+      {ways.value?.session && (
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      )}
+    </>
   );
 }

@@ -1,7 +1,7 @@
 // Signs people in: at the issuer of the manager, or with a token that becomes a session at once.
 import { useEffect, useState } from "preact/hooks";
 import { Failure, send, signedIn, signedOut } from "../api/client.ts";
-import { ask, ways } from "../api/session.ts";
+import { ask, person, ways } from "../api/session.ts";
 import { ErrorText } from "../parts/failed.tsx";
 import { Heading } from "../parts/heading.tsx";
 import { address, go, parameter } from "../router.ts";
@@ -33,6 +33,7 @@ export function SignIn() {
           Signing in did not succeed. Try again; the log of the manager has the reason.
         </p>
       )}
+      <Ended />
       {ways.value?.required === false && <p class="notice">This manager does not ask who you are.</p>}
       {ways.value?.issuer && (
         <p class="actions">
@@ -58,5 +59,18 @@ export function SignIn() {
         <button type="submit">Sign in</button>
       </form>
     </>
+  );
+}
+
+/** Shown to somebody whose session has ended by itself. */
+function Ended() {
+  if (person.value === undefined || !signedOut.value) return null;
+  return (
+    <p class="notice warning" role="status">
+      Your session has ended.{" "}
+      {ways.value?.issuer
+        ? "With a token, what you have not sent yet is still here afterwards. Your organization’s sign-in loads the page again."
+        : "Sign in again: what you have not sent yet is still here."}
+    </p>
   );
 }
