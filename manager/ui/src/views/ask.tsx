@@ -16,9 +16,11 @@ interface Properties {
   /** Without the permission, the button is there and says why it does nothing. */
   may: Permission;
   request: { method: string; route: string; body?: unknown };
+  /** What follows a write that begins no operation. */
+  then?: () => void;
 }
 
-export function Ask({ label, warning, typed, deployment, may, request }: Properties) {
+export function Ask({ label, warning, typed, deployment, may, request, then }: Properties) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [failure, setFailure] = useState<Failure>();
@@ -26,7 +28,8 @@ export function Ask({ label, warning, typed, deployment, may, request }: Propert
     event.preventDefault();
     try {
       const operation = await write(request.method, request.route, deployment, request.body);
-      go(operationAddress(deployment.name, operation.id));
+      if (then) then();
+      else go(operationAddress(deployment.name, operation.id));
     } catch (error) {
       if (error instanceof Failure) setFailure(error);
     }

@@ -14,17 +14,23 @@ import { Differences } from "./differences.tsx";
 const MANIFESTS = 500;
 
 export function ChangesView({ name }: { name: string }) {
+  const loaded = useDeployment(name);
   return (
-    <DeploymentFrame name={name} view="Changes" title={`Changes of ${name}`} loaded={useDeployment(name)}>
-      {(deployment) => <Parts deployment={deployment} />}
+    <DeploymentFrame name={name} view="Changes" title={`Changes of ${name}`} loaded={loaded}>
+      {(deployment) => <Parts deployment={deployment} reload={loaded.reload} />}
     </DeploymentFrame>
   );
 }
 
-function Parts({ deployment }: { deployment: Deployment }) {
+interface Properties {
+  deployment: Deployment;
+  reload: () => void;
+}
+
+function Parts({ deployment, reload }: Properties) {
   return (
     <>
-      {deployment.preview && <Preview deployment={deployment} />}
+      {deployment.preview && <Preview key={deployment.preview} deployment={deployment} reload={reload} />}
       <Manifests deployment={deployment} />
       <h2>Delete</h2>
       <p>Deletes the deployment and all of its objects.</p>
@@ -41,7 +47,7 @@ function Parts({ deployment }: { deployment: Deployment }) {
 }
 
 /** What a commit would do, and the commit. */
-function Preview({ deployment }: { deployment: Deployment }) {
+function Preview({ deployment, reload: again }: Properties) {
   const { name, preview } = deployment;
   const { value, failure, reload } = useLoaded<Manifest>(`preview ${preview}`, (signal) => get(path`/deployments/${name}/preview`, {}, signal));
   if (failure) return <Failed failure={failure} reload={reload} stale={false} />;
@@ -60,6 +66,14 @@ function Preview({ deployment }: { deployment: Deployment }) {
         deployment={deployment}
         may={deployment.may.update}
         request={{ method: "PUT", route: path`/deployments/${name}`, body: { manifest: value.name } }}
+      />{" "}
+      <Ask
+        label="Discard"
+        warning="The preview is deleted. The deployment stays as it is."
+        deployment={deployment}
+        may={deployment.may.update}
+        request={{ method: "DELETE", route: path`/deployments/${name}/preview` }}
+        then={again}
       />
     </section>
   );

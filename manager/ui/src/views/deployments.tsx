@@ -99,7 +99,10 @@ function Row({ item }: { item: DeploymentItem }) {
         <State {...deploymentMark(item)} />
         {item.state.errors?.[0] && <div class="quiet clip">{plain(item.state.errors[0])}</div>}
       </td>
-      <td data-label="Namespace">{plain(item.namespace)}</td>
+      <td data-label="Namespace">
+        {plain(item.namespace)}
+        {item.cluster !== undefined && item.cluster !== "default" && <div class="quiet">on {plain(item.cluster)}</div>}
+      </td>
       <td data-label="Revision">{item.revision ?? "–"}</td>
       <td data-label="Changed">
         <Ago at={item.modifiedAt ?? item.createdAt} />

@@ -97,6 +97,7 @@ function Start({ wanted, rollOut }: { wanted: WhatIfItem[]; rollOut: RollOut }) 
   const permitted = wanted.filter(({ may }) => may.upgrade.allowed).map(({ deployment }) => deployment);
   const count = permitted.length || wanted.length;
   const left = wanted.length - permitted.length;
+  const ended = [...rollOut.progress.values()].filter(({ mark }) => mark.tone !== "busy").length;
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -118,8 +119,9 @@ function Start({ wanted, rollOut }: { wanted: WhatIfItem[]; rollOut: RollOut }) 
           Stop after this stage
         </button>
       )}
+      {rollOut.progress.size > 0 && <progress aria-label="Upgraded deployments" value={ended} max={permitted.length} />}
       <span class="quiet" role="status">
-        {rollOut.said}
+        {rollOut.isRunning ? `${ended} of ${permitted.length} have ended.` : rollOut.said}
       </span>
     </form>
   );
