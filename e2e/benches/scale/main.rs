@@ -7,6 +7,7 @@
 
 mod accepting;
 mod archive;
+mod browsing;
 #[expect(
     clippy::unwrap_used,
     dead_code,
@@ -58,6 +59,7 @@ async fn main() -> Result<()> {
     let mut manager = store.manager(&place, &stand_in).await?;
     fill(&manager, seed, count).await?;
     starting(&mut manager).await?;
+    browsing::measure(&manager).await?;
     pages::measure(&manager).await?;
     accepting::measure(&client(&manager)?).await?;
     println!("memory in the end: {}", memory(&manager).await?);

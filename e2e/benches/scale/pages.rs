@@ -112,7 +112,7 @@ fn next(page: &[u8]) -> String {
 }
 
 /// One connection, kept.
-struct Client {
+pub struct Client {
     stream: BufReader<TcpStream>,
     address: SocketAddr,
     line: String,
@@ -120,7 +120,7 @@ struct Client {
 }
 
 impl Client {
-    async fn new(address: SocketAddr) -> Result<Self> {
+    pub async fn new(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
@@ -133,14 +133,17 @@ impl Client {
 
     async fn page(&mut self, list: &str, limit: usize, token: &str) -> Result<&[u8]> {
         let separator = if list.contains('?') { '&' } else { '?' };
-        let request = format!(
-            "GET {list}{separator}limit={limit}&pageToken={token} HTTP/1.1\r\nhost: {}\r\n\r\n",
-            self.address
-        );
+        let path = format!("{list}{separator}limit={limit}&pageToken={token}");
+        self.get(&path).await
+    }
+
+    /// The body of a successful answer.
+    pub async fn get(&mut self, path: &str) -> Result<&[u8]> {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
         self.stream.write_all(request.as_bytes()).await?;
         let mut length = None;
         let status = self.line().await?.to_owned();
-        ensure!(status.starts_with("HTTP/1.1 200 "), "{list}: {status}");
+        ensure!(status.starts_with("HTTP/1.1 200 "), "{path}: {status}");
         loop {
             let line = self.line().await?;
             if line.is_empty() {
