@@ -180,6 +180,17 @@ impl Browser {
         Ok(element.send_keys(keys).await?)
     }
 
+    /// Types another text into the editor, instead of the one that it has.
+    pub async fn rewrite(&self, text: &str) -> Result<()> {
+        self.run(
+            "document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus()",
+        )
+        .await?;
+        let all = self.driver.action_chain().key_down(Key::Control);
+        let all = all.send_keys("a").key_up(Key::Control);
+        Ok(all.send_keys(text).perform().await?)
+    }
+
     /// Looks at a view in each size and theme: no serious finding of axe, nothing wider than the window. Keeps pictures.
     pub async fn examine(&self, view: &str) -> Result<()> {
         let axe = checkout().join("manager/ui/node_modules/axe-core/axe.min.js");

@@ -34,6 +34,21 @@ async fn a_template_is_found_deployed_and_updated_by_its_form() -> Result<()> {
     })
     .await?;
     browser.examine("form").await?;
+    // The text is read as the form is, and a fault of it stands at its field and at its line.
+    browser.rewrite(&configuration("4")).await?;
+    until("the form to follow the text", PATIENCE, || async {
+        let value = "return document.getElementById('field-replicas').value";
+        ensure!(browser.run(value).await? == "4");
+        Ok(())
+    })
+    .await?;
+    browser.rewrite(&configuration("many")).await?;
+    browser.shows("is not of type").await?;
+    let marked = "return document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-lint-marker-error').length";
+    assert_eq!(browser.run(marked).await?, 1);
+    browser.examine("text-fault").await?;
+    browser.fill("[id='field-replicas']", "2").await?;
+    browser.shows("The configuration is valid.").await?;
     browser.click("button", "Preview").await?;
     browser.shows("Changes of web").await?;
     browser.click("button", "Commit…").await?;
@@ -52,6 +67,13 @@ async fn a_template_is_found_deployed_and_updated_by_its_form() -> Result<()> {
     browser.shows("● done").await?;
     assert_eq!(stack.ready_pods()?, 3);
     browser.close().await
+}
+
+/// A configuration on one line, as somebody types it.
+fn configuration(replicas: &str) -> String {
+    format!(
+        "resources: [{{name: web, type: 'replicatedservice:v1', properties: {{replicas: {replicas}}}}}]"
+    )
 }
 
 const SECRET: &str = "firstPa55phrase";
