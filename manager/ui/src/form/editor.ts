@@ -31,6 +31,16 @@ const theme = EditorView.theme({
   ".cm-tooltip": { background: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
 });
 
+/** Browsers keep the look of a selection that somebody types over, in an attribute that the policy forbids. So the editor types. */
+const overSelection = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty) return false;
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    event.preventDefault();
+    return true;
+  },
+});
+
 /** Puts an editor into an element. `change` is called with each text that somebody types. */
 export function edit(host: HTMLElement, text: string, label: string, change: (text: string) => void): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -51,6 +61,7 @@ export function edit(host: HTMLElement, text: string, label: string, change: (te
     // The region scrolls. Not every browser lets the keyboard reach an editable element without this.
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
     theme,
+    overSelection,
     listen,
   ];
   const view = new EditorView({ parent: root, root, state: EditorState.create({ doc: text, extensions }) });

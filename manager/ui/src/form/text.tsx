@@ -14,11 +14,16 @@ export function ConfigurationText({ text, problems, change }: Properties) {
   const [isReady, setReady] = useState(false);
   const changed = useRef(change);
   changed.current = change;
+  // What was typed and has not come back yet. Somebody may have typed more since, so it is not shown again.
+  const typed = useRef<string[]>([]);
   useEffect(() => {
     let isOver = false;
     void import("./editor.ts").then(({ edit }) => {
       if (isOver || !host.current) return;
-      editor.current = edit(host.current, text, "Configuration as YAML", (next) => changed.current(next));
+      editor.current = edit(host.current, text, "Configuration as YAML", (next) => {
+        typed.current.push(next);
+        changed.current(next);
+      });
       setReady(true);
     });
     return () => {
@@ -26,7 +31,11 @@ export function ConfigurationText({ text, problems, change }: Properties) {
       editor.current?.end();
     };
   }, []);
-  useEffect(() => editor.current?.show(text), [text, isReady]);
+  useEffect(() => {
+    const index = typed.current.lastIndexOf(text);
+    typed.current = index < 0 ? [] : typed.current.slice(index + 1);
+    if (index < 0) editor.current?.show(text);
+  }, [text, isReady]);
   useEffect(() => editor.current?.mark(problems), [problems, isReady]);
   return (
     <section class="code-pane" aria-label="YAML">
