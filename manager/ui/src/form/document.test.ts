@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ErrorBody } from "../api/types.ts";
-import { KEPT, configuration, parsed, read, revealed, written } from "./document.ts";
+import { KEPT, configuration, lineOf, parsed, read, revealed, written } from "./document.ts";
 import { sorted } from "./faults.ts";
 import { update } from "./update.ts";
 
@@ -64,4 +64,14 @@ test("errors of the server find their fields and lines", () => {
 test("a part is read as YAML", () => {
   expect(parsed("[1, a]")).toEqual([1, "a"]);
   expect(() => parsed("[1")).toThrow();
+});
+
+test("a fault has the line of its value, or of what its value is missing in", () => {
+  const text = "resources:\n- name: web\n  type: app:v1\n  properties:\n    replicas: many\n    ports:\n    - 80\n    - high\n";
+  const properties = ["resources", 0, "properties"];
+  expect(lineOf(text, [...properties, "replicas"])).toBe(5);
+  expect(lineOf(text, [...properties, "ports", 1])).toBe(8);
+  expect(lineOf(text, [...properties, "image"])).toBe(5);
+  expect(lineOf("resources: [{name: web, properties: {replicas: many}}]", [...properties, "replicas"])).toBe(1);
+  expect(lineOf("", properties)).toBe(1);
 });

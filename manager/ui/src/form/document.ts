@@ -1,5 +1,5 @@
 // The configuration as text. It is what the page keeps: the form reads it and writes into it, so comments stay.
-import { type Document, isScalar, parse as parseValue, parseDocument, stringify } from "yaml";
+import { type Document, LineCounter, isNode, isScalar, parse as parseValue, parseDocument, stringify } from "yaml";
 import { type Path, at, isMap } from "./schema.ts";
 
 /** Stands for a secret that the manager does not show. Sent back unchanged, the secret stays. */
@@ -61,6 +61,17 @@ function set(document: Document, path: Path, value: unknown): void {
   // A scalar that only changes its value keeps the comment behind it.
   if (isScalar(old) && (typeof value !== "object" || value === null)) old.value = value;
   else document.setIn(path, document.createNode(value));
+}
+
+/** The line of a value, from 1. A value that is missing has the line of what it is missing in. */
+export function lineOf(text: string, path: Path): number {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  for (let length = path.length; length > 0; length -= 1) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return lineCounter.linePos(node.range[0]).line;
+  }
+  return 1;
 }
 
 /** The configuration of one resource. */

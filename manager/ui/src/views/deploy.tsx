@@ -2,7 +2,7 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { Failure, get, path, send } from "../api/client.ts";
 import type { Deployment, ErrorBody, Permission, TemplateDescription } from "../api/types.ts";
-import { KEPT, REDACTED, configuration, read, revealed, written } from "../form/document.ts";
+import { KEPT, REDACTED, configuration, lineOf, read, revealed, written } from "../form/document.ts";
 import { type Sorted, sorted } from "../form/faults.ts";
 import { Fields } from "../form/form.tsx";
 import { useMayCreate } from "../form/permission.ts";
@@ -128,6 +128,7 @@ function Both({ text, setText, schema, head, name, question, check, submit, may,
   const isOne = isMap(parsed.value) && Array.isArray(parsed.value["resources"]) && parsed.value["resources"].length === 1;
   const checked = useChecked(parsed.problems.length === 0 ? revealed(text, secrets) : "", question, check);
   const found = useMemo(() => (refusal ? sorted(refusal) : (checked ?? NOTHING)), [refusal, checked]);
+  const lines = useMemo(() => found.faults.map(({ path: place, message }) => ({ line: lineOf(text, [...PROPERTIES, ...place]), message })), [found, text]);
   const hasForm = schema !== undefined && isOne;
   const withYaml = parameter("yaml") !== "" || !hasForm;
   const write = (place: Path, value: unknown, isSecret: boolean) => {
@@ -167,7 +168,7 @@ function Both({ text, setText, schema, head, name, question, check, submit, may,
             <Fields fields={fields(schema, revealedProperties(parsed.value, secrets), found.faults)} write={write} />
           </section>
         )}
-        {withYaml && <ConfigurationText text={text} problems={[...parsed.problems, ...found.lines]} change={type} />}
+        {withYaml && <ConfigurationText text={text} problems={[...parsed.problems, ...found.lines, ...lines]} change={type} />}
       </div>
       <Actions isReady={isReady} may={may} verb={verb} send={(preview) => void send(preview)} toggle={hasForm ? withYaml : undefined}>
         {isBusy ? "Working…" : verdict(parsed.problems.length, checked)}
