@@ -12,6 +12,7 @@ mod routes;
 mod stops;
 #[path = "../support/mod.rs"]
 mod support;
+mod tried;
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use common::api::error::ErrorBody;
 use common::model::Identity;
 use e2e::Cluster;
 use resourcifier::apply::{Events, Stopped};
-use resourcifier::kubectl::{Settings, ThroughProxy};
+use resourcifier::kubectl::{Caller, Cluster as _, ClusterApi, Gate, Settings, ThroughProxy};
 use resourcifier::service::{AnonymousPolicy, Deployer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -74,6 +74,12 @@ impl World {
             kubectl,
             on_behalf_of: None,
         }
+    }
+
+    /// The objects of the cluster, as the service itself.
+    pub fn objects(&self) -> Arc<dyn ClusterApi> {
+        let gate = Arc::new(Gate::open());
+        self.kubectl.clone().acting_for(Caller::itself(), gate)
     }
 
     /// Ends the service, and leaves the namespace to the others in it.

@@ -1,9 +1,12 @@
-//! Before the first write, the API server tries every object whose values are known: dry runs, many at once.
+//! Before the first write, the API server tries every object whose values are known: dry runs, many at once. Of new objects
+//! that it judges alike, it tries one.
 //!
 //! A typing error in one of many objects then refuses the whole, before anything is touched. Left to the apply is what a dry
 //! run cannot know: references without values, kinds and namespaces that the plan itself makes, and permissions that it grants.
 
-use std::collections::BTreeMap;
+mod alike;
+
+use std::collections::{BTreeMap, HashMap};
 
 use common::api::deployer::EdgeReason;
 use common::api::error::{ErrorBody, ErrorCode};
@@ -28,23 +31,67 @@ impl Run<'_> {
     /// What the API server has against the objects; equal refusals are one cause.
     pub(super) async fn preflight(&self) -> Result<(), Stopped> {
         self.context.gate.check()?;
-        let indices = (0..self.works.len()).filter(|&index| self.can_be_tried(index));
-        let tries: Vec<_> = indices.map(|index| self.dry_run(index)).collect();
-        let tried = tries.len();
-        let refused = futures::stream::iter(tries).buffer_unordered(AT_ONCE);
-        let mut refused: Vec<(usize, KubectlError)> =
-            refused.filter_map(std::future::ready).collect().await;
-        refused.sort_unstable_by_key(|(index, _)| *index);
+        let indices: Vec<usize> = (0..self.works.len())
+            .filter(|&index| self.can_be_tried(index))
+            .collect();
+        let tried = indices.len();
+        let refused = self.refusals(indices).await;
         match refused.len() {
             0 => Ok(()),
             count => {
                 let message = format!(
-                    "the API server refuses {count} of {tried} objects that it tried, so nothing was changed"
+                    "the API server refuses {count} of {tried} objects in a dry run, so nothing was changed"
                 );
                 let error = ErrorBody::new(ErrorCode::ResourcesFailed, message);
                 Err(error.caused_by(self.grouped(refused)).into())
             }
         }
+    }
+
+    /// Only a success counts for all that are alike. After an error the others are tried each: their names may be what
+    /// decides, and the error may say nothing of the object.
+    async fn refusals(&self, indices: Vec<usize>) -> Vec<(usize, KubectlError)> {
+        let mut classes = self.classes(indices).await;
+        let mut failed = self.failures(classes.keys().copied()).await;
+        let others = failed.iter().filter_map(|(first, _)| classes.remove(first));
+        let others: Vec<usize> = others.flatten().collect();
+        failed.extend(self.failures(others.into_iter()).await);
+        failed.retain(|(index, error)| self.is_definite(*index, error));
+        failed.sort_unstable_by_key(|(index, _)| *index);
+        failed
+    }
+
+    /// The objects to try, each with those that are like it.
+    async fn classes(&self, indices: Vec<usize>) -> BTreeMap<usize, Vec<usize>> {
+        let mut firsts: HashMap<String, usize> = HashMap::new();
+        let mut classes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for index in indices {
+            let shape = self.shape(index);
+            let first = shape.map_or(index, |shape| *firsts.entry(shape).or_insert(index));
+            let others = classes.entry(first).or_default();
+            if first != index {
+                others.push(index);
+            }
+            // The work for one object is bounded. Others have their turn before the next.
+            tokio::task::yield_now().await;
+        }
+        classes
+    }
+
+    /// What the object has in common with others. One that exists is compared with what it is now, so it is like no other.
+    fn shape(&self, index: usize) -> Option<String> {
+        let work = &self.works[index];
+        let is_new = work.before().is_none() && !work.node.metadata.is_shared();
+        is_new.then(|| alike::shape(&work.node.template)).flatten()
+    }
+
+    async fn failures(&self, indices: impl Iterator<Item = usize>) -> Vec<(usize, KubectlError)> {
+        let tries: Vec<_> = indices.map(|index| self.dry_run(index)).collect();
+        futures::stream::iter(tries)
+            .buffer_unordered(AT_ONCE)
+            .filter_map(std::future::ready)
+            .collect()
+            .await
     }
 
     fn can_be_tried(&self, index: usize) -> bool {
@@ -77,8 +124,7 @@ impl Run<'_> {
         };
         let within = self.context.deadline.call();
         let tried = conflicts::apply(self.context.kubectl, &node.template, how, within).await;
-        let error = tried.err().filter(|error| self.is_definite(index, error))?;
-        Some((index, error))
+        Some((index, tried.err()?))
     }
 
     /// Whether the write would meet the same error.
