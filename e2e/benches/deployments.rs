@@ -1,7 +1,7 @@
 //! Deployments of many objects, beside kubectl with the same objects, measured in turn in one run.
 //!
 //! `make bench` builds in release mode and runs this, for the figures that the README quotes. Times
-//! are medians over the runs, with the fastest and slowest.
+//! are medians over the runs, with the fastest and slowest. `cargo bench --bench deployments -- preflight` measures one part.
 
 use std::time::{Duration, Instant};
 
@@ -28,13 +28,22 @@ async fn main() -> Result<()> {
     if !std::env::args().any(|arg| arg == "--bench") {
         return Ok(());
     }
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let parts = ["deployment", "looks", "chain", "preflight", "memory"];
+    let is_chosen = |part: &&str| named.iter().any(|one| one == part);
+    let is_any = parts.iter().any(is_chosen);
     let stack = Stack::start().await?;
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
-    deployment(&stack).await?;
-    looks(&stack).await?;
-    chain(&stack).await?;
-    preflight(&stack).await?;
-    memory(&stack).await
+    for part in parts.into_iter().filter(|part| !is_any || is_chosen(part)) {
+        match part {
+            "deployment" => deployment(&stack).await?,
+            "looks" => looks(&stack).await?,
+            "chain" => chain(&stack).await?,
+            "preflight" => preflight(&stack).await?,
+            _ => memory(&stack).await?,
+        }
+    }
+    Ok(())
 }
 
 /// Times of one side.
@@ -147,20 +156,40 @@ async fn chain(stack: &Stack) -> Result<()> {
     Ok(())
 }
 
-/// Replicated services with settings, as users deploy them: with the dry run before the first write, beside without.
+/// The dry run before the first write, beside none: of ConfigMaps, which are alike and ready at once, and of replicated
+/// services with settings, as users deploy them.
 async fn preflight(stack: &Stack) -> Result<()> {
-    let config = file(stack, "services.yaml", &services())?;
-    let [mut with, mut without] = std::array::from_fn(|_| Times(Vec::new()));
-    let deploy = [config.as_str(), "--name", "services"];
-    for _ in 0..RUNS {
-        timed(&mut with, stack.deploy(&deploy)).await?;
-        stack.dm.ok(&["delete", "services"]).await?;
-        let alone = [&deploy[..], &["--no-preflight"]].concat();
-        timed(&mut without, stack.deploy(&alone)).await?;
-        stack.dm.ok(&["delete", "services"]).await?;
+    let cases = [
+        (
+            format!("create {OBJECTS} ConfigMaps"),
+            configuration(OBJECTS),
+        ),
+        (
+            format!("create {OBJECTS} ConfigMaps with labels of their own"),
+            different(OBJECTS),
+        ),
+        (
+            format!("create {SERVICES} services of 3 objects"),
+            services(),
+        ),
+    ];
+    for (what, content) in cases {
+        let config = file(stack, "preflight.yaml", &content)?;
+        let [mut with, mut without] = std::array::from_fn(|_| Times(Vec::new()));
+        let deploy = [config.as_str(), "--name", "preflight"];
+        for _ in 0..RUNS {
+            timed(&mut with, stack.deploy(&deploy)).await?;
+            stack.dm.ok(&["delete", "preflight"]).await?;
+            let alone = [&deploy[..], &["--no-preflight"]].concat();
+            timed(&mut without, stack.deploy(&alone)).await?;
+            stack.dm.ok(&["delete", "preflight"]).await?;
+        }
+        row(
+            &format!("{what}, beside without preflight"),
+            &with,
+            &without,
+        );
     }
-    let what = format!("create {SERVICES} services of 3 objects, beside without preflight");
-    row(&what, &with, &without);
     Ok(())
 }
 
@@ -213,6 +242,19 @@ fn file(stack: &Stack, name: &str, content: &str) -> Result<String> {
 fn configuration(objects: usize) -> String {
     let resource = |n| {
         format!("- {{name: many-{n}, type: ConfigMap, properties: {{data: {{index: '{n}'}}}}}}\n")
+    };
+    format!(
+        "resources:\n{}",
+        (0..objects).map(resource).collect::<String>()
+    )
+}
+
+/// Each has a label of its own, so that no two are alike.
+fn different(objects: usize) -> String {
+    let resource = |n| {
+        format!(
+            "- {{name: many-{n}, type: ConfigMap, properties: {{metadata: {{labels: {{index: '{n}'}}}}}}}}\n"
+        )
     };
     format!(
         "resources:\n{}",
