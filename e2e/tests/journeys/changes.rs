@@ -162,7 +162,7 @@ async fn a_long_wait_is_stopped_and_an_update_goes_on_from_there() -> Result<()>
     let update = ["update", "slow.yaml", "--name", "own"];
     let mut running = stack.dm.start(&update)?;
     running.says("own-slow: waiting").await?;
-    let stopped = stack.dm.ok(&["stop", "own"]).await?;
+    let stopped = stack.dm.ok(&["stop", "own", "--timeout", "1m"]).await?;
     assert!(stopped.contains("nothing was undone"), "{stopped}");
     let said = running.ends().await?;
     assert_eq!(said.code, 1, "{said:?}");

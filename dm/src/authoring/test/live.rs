@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use common::api::error::ErrorCode;
-use common::api::manager::CreateDeployment;
+use common::api::manager::{CreateDeployment, WriteQuery};
 use common::client::ClientError;
 use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Operation};
 
@@ -157,7 +157,7 @@ async fn deleting(
 
 /// The operation may have ended by itself.
 async fn stop(session: &Session<'_, '_>, name: &DeploymentName) -> Result<(), ClientError> {
-    match session.client.stop(name, &query(session)).await {
+    match session.client.stop(name, &WriteQuery::default()).await {
         Err(ClientError::Answered(body))
             if matches!(body.code, ErrorCode::NothingRunning | ErrorCode::NotFound) =>
         {

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use common::api::error::ErrorCode;
+use common::api::manager::WriteQuery;
 use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 
 use crate::client::operation::follow::WaitLimit;
-use crate::client::operation::write::{followed, query};
+use crate::client::operation::write::followed;
 use crate::client::session::Session;
 use crate::error::Failure;
 
@@ -31,7 +32,10 @@ pub struct Cancel {
 
 impl Stop {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let operation = session.client.stop(&self.name, &query(session)).await?;
+        let operation = session
+            .client
+            .stop(&self.name, &WriteQuery::default())
+            .await?;
         ended(session, operation).await
     }
 }
