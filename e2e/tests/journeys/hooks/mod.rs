@@ -80,7 +80,8 @@ async fn a_chart_lives_with_its_definition_hooks_and_tests_and_leaves_nothing() 
     );
     assert_eq!(chart.runs("one-announce")?, 3);
 
-    stack.dm.ok(&["test", "--live", "one"]).await?;
+    let test = ["test", "--live", "one", "--timeout", "5m"];
+    stack.dm.ok(&test).await?;
     assert_eq!(chart.runs("one-check")?, 1);
     stack.dm.ok(&["delete", "one"]).await?;
     assert_eq!(chart.runs("one-cleanup")?, 1);

@@ -241,6 +241,7 @@ const WISHES: [Wish; 14] = [
             Kind::Rollback,
             Kind::Upgrade,
             Kind::Delete,
+            Kind::Test,
         ],
     },
 ];
@@ -330,7 +331,7 @@ mod tests {
             format!("{wish}{fit}")
         };
         insta::assert_snapshot!(wishes.map(row).join("\n"), @r#"
-        {"timeoutMs":1} Create Update Commit Rollback Upgrade Delete
+        {"timeoutMs":1} Create Update Commit Rollback Upgrade Delete Test
         {"preview":true} Create Update
         {"allowDeletes":true} Update Rollback Upgrade Delete
         {"rollbackOnFailure":true} Create Update Commit Upgrade
