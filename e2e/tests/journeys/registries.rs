@@ -265,6 +265,14 @@ new         v1.1  nothing: it has this version
         printed(&document),
         ["a CHANGED", "b CHANGED", "new CURRENT"]
     );
+    add(&stack, "shop", "v1.2", "resources: [{{ 1 / 0 }}]")?;
+    let whatif = ["whatif", "shop/note:v1.2", "-o", "json"];
+    let fault = stack.dm.run(&whatif).await?.stdout;
+    assert!(fault.contains("shop/note:v1.2"), "{fault}");
+    let names_old = |item: &Value| item["error"].to_string().contains("shop/note:v1\\\"");
+    let items: Value = serde_json::from_str(&fault)?;
+    let items = items["items"].as_array().context("no items")?;
+    assert!(!items.iter().any(names_old), "{fault}");
 
     assert_eq!(resource_versions(&stack)?, before.0);
     assert_eq!(stored(&stack).await?, before.1);

@@ -32,6 +32,13 @@ pub struct Dependent {
     resolved: Vec<ResolvedType>,
 }
 
+impl Dependent {
+    /// Names the new version in an error of its expansion: its files were expanded under the references of now.
+    pub fn rename(&self, error: &mut ErrorBody) {
+        uses::rename(&self.references, error);
+    }
+}
+
 impl UpgradeTarget {
     pub async fn find(
         expansions: &Expansions,

@@ -233,6 +233,7 @@ impl WhatIfs {
             Ok(expanded) => expanded.expansion,
             Err(mut error) => {
                 redacting::prepared(secrets).await.error(&mut error);
+                dependent.rename(&mut error);
                 return Ok(Err(error));
             }
         };

@@ -4,12 +4,16 @@
 //! imported template is replaced if it is alone on its line (`type: redis:v1`). References in a template of a registry
 //! belong to the owner of that template.
 
+mod rename;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::api::upgrade::TemplateUse;
 use common::model::{Import, InputConfig, Layout, LayoutNode, LayoutPath, ResolvedType, TypeName};
 use common::yaml::{self, Limits, ReplaceError, Replacement};
 use serde_json::Value;
+
+pub use rename::rename;
 
 /// The references to one template, each with the reference to the other version.
 pub type References = BTreeMap<TypeName, TypeName>;
