@@ -2,23 +2,21 @@
 
 use crate::cli::{Cli, Command};
 use crate::client::context::command::Files;
-use crate::client::session::{DOT, OF_OBJECTS, Session, within};
+use crate::client::session::{Session, within};
 use crate::error::{ExitCode, Failure};
 use crate::terminal::Terminal;
-use crate::terminal::format::Format;
 
-pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
+pub async fn run(mut cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
     if let Some(flag) = cli.command.refused_flag(&cli.before) {
         return Err(Failure::usage(format!(
             "this command does not take {flag}; leave it out"
         )));
     }
-    let format = cli.flags.output.format;
-    if format == Format::Dot && !cli.command.has_graph() {
-        return Err(Failure::usage(DOT.to_owned()));
+    if let Command::Process(process) = &cli.command {
+        cli.flags.output = process.output(cli.flags.output)?;
     }
-    if format.is_of_objects() && !matches!(cli.command, Command::Process(_)) {
-        return Err(Failure::usage(OF_OBJECTS.to_owned()));
+    if let Some(fault) = cli.command.refused_format(cli.flags.output.format) {
+        return Err(Failure::usage(fault));
     }
     let files = cli.flags.files();
     let service = match &cli.command {

@@ -25,6 +25,7 @@ use crate::client::session::flags::Flags;
 use crate::client::{context, export, import, login, process};
 use crate::error::ExitCode;
 use crate::install;
+use crate::terminal::format::Format;
 
 /// Deploy configurations and templates to Kubernetes with Deployment Manager.
 #[derive(Debug, Parser)]
@@ -220,9 +221,19 @@ impl Command {
         )
     }
 
-    /// Whether the command prints a graph, which `-o dot` needs.
-    pub fn has_graph(&self) -> bool {
-        matches!(self, Self::Status(status) if status.graph)
+    /// Why the command does not have the format, if it does not. It is checked before anything is done.
+    pub fn refused_format(&self, format: Format) -> Option<&'static str> {
+        let has_graph = matches!(self, Self::Status(status) if status.graph);
+        let is_process = matches!(self, Self::Process(_));
+        match format {
+            Format::Dot if !has_graph => {
+                Some("-o dot is only for dm status NAME --graph; choose another format")
+            }
+            Format::Describe if !is_process => {
+                Some("-o describe is only for dm process; choose another format")
+            }
+            _ => None,
+        }
     }
 
     /// The flag before the command that this command does not take, if any.

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::client::process::source;
 use crate::client::session::Session;
 use crate::error::Failure;
-use crate::terminal::format::{self, Format};
 use crate::terminal::text;
 
 /// Print live objects of a namespace, to deploy them elsewhere: as a list, or as a Template object.
@@ -69,11 +68,7 @@ impl Export {
             return Err(Failure::failed("no resources found - nothing to export"));
         }
         let document = self.document(objects, session);
-        let text = match session.format {
-            Format::Json => format::json(&document)?,
-            _ => format::yaml(&document)?,
-        };
-        session.print(&text)
+        session.show_document(&document)
     }
 
     /// Whether the command needs a manager.

@@ -22,6 +22,11 @@ pub fn output(text: &str) -> String {
     escaped(text, &['\t'])
 }
 
+/// Like [`line`], but line breaks and tabs stay: a document.
+pub fn document(text: &str) -> String {
+    escaped(text, &['\n', '\t'])
+}
+
 fn escaped(text: &str, kept: &[char]) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -83,6 +88,7 @@ mod tests {
         );
         assert_eq!(output("a\tb\x1b[1m"), "a\tb\\u{1b}[1m");
         assert_eq!(lines("a\nb\t\x07"), "a\nb\\t\\u{7}");
+        assert_eq!(document("a\nb\t\x07"), "a\nb\t\\u{7}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod changes;
 mod contexts;
 mod export;
 mod following;
+mod formats;
 mod process;
 mod properties;
 mod registries;

@@ -350,7 +350,7 @@ async fn an_expression_that_cannot_be_read_or_is_missing_is_a_usage_error() {
         assert_eq!(said.code, ExitCode::Usage, "{said:?}");
         assert!(said.stderr.contains(reason), "{said:?}");
     }
-    let said = dm(&["list", "-o", "jsonpath={.items}"], b"").await;
+    let said = dm(&["list", "-o", "describe"], b"").await;
     assert_eq!(said.code, ExitCode::Usage, "{said:?}");
     assert!(said.stderr.contains("only for dm process"), "{said:?}");
 }

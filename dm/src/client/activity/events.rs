@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use crate::client::session::Session;
 use crate::error::Failure;
-use crate::terminal::format::Format;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
@@ -55,7 +54,7 @@ impl Events {
                 .terminal
                 .note(&format!("note: {}", text::line(notice)));
         }
-        if found.items.is_empty() && session.format == Format::Table {
+        if found.items.is_empty() && session.form.is_for_people() {
             let text = format!(
                 "no events about {}; clusters forget them after an hour\n",
                 self.name
@@ -103,7 +102,7 @@ impl Events {
     }
 
     fn print(&self, session: &mut Session<'_, '_>, event: &ClusterEvent) -> Result<(), Failure> {
-        if session.is_for_programs() {
+        if session.form.is_for_programs() {
             return session.show(event, |_| String::new());
         }
         let time = event.last_time.as_deref().unwrap_or("-");

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 
 use crate::client::session::Session;
 use crate::error::Failure;
+use crate::terminal::format::Form;
 use crate::terminal::text;
 
 /// Print the logs of a deployment's containers, each line behind its pod and container.
@@ -86,7 +87,10 @@ impl Logs {
     }
 
     fn print(&self, session: &mut Session<'_, '_>, line: &LogLine) -> Result<(), Failure> {
-        if session.is_for_programs() {
+        if !matches!(session.form, Form::Words(_) | Form::Json | Form::Yaml) {
+            return session.show(line, |_| String::new());
+        }
+        if session.form.is_for_programs() {
             // One document a line: a log has no end that a list could wait for.
             let line = serde_json::to_string(line).unwrap_or_default();
             return session.print(&format!("{line}\n"));

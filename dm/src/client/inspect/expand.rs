@@ -11,7 +11,6 @@ use crate::client::session::Session;
 use crate::client::target::{Resolved, Target};
 use crate::error::Failure;
 use crate::local::{self, LocalError};
-use crate::terminal::format::{self, Format};
 use crate::terminal::text;
 
 /// Expand a configuration or a template without deploying it, and print the expanded configuration.
@@ -108,11 +107,9 @@ impl Expand {
                 tree(layout, false).render(width)
             });
         }
-        let text = match session.format {
-            Format::Yaml => format::yaml(&expansion)?,
-            Format::Json => format::json(&expansion)?,
-            _ => format::yaml(&expansion.expanded_config)?,
-        };
-        session.print(&text)
+        match session.form.is_for_programs() {
+            true => session.show_document(&expansion),
+            false => session.show_document(&expansion.expanded_config),
+        }
     }
 }

@@ -12,7 +12,6 @@ use super::status::live;
 use crate::client::render::resources;
 use crate::client::session::Session;
 use crate::error::Failure;
-use crate::terminal::format::{self, Format};
 use crate::terminal::text;
 
 /// Show a deployment: its state, its resources, its outputs and errors; or only one part of it.
@@ -78,7 +77,7 @@ impl Get {
         session.show(&deployment, |deployment| {
             resources::summary(deployment, Timestamp::now(), width)
         })?;
-        if session.format != Format::Table {
+        if !session.form.is_for_people() {
             return Ok(());
         }
         match session
@@ -120,11 +119,7 @@ async fn properties(session: &mut Session<'_, '_>, name: &DeploymentName) -> Res
             "{name} has no properties: its configuration is Kubernetes objects; see dm manifest {name}"
         ))
     })?;
-    let text = match session.format {
-        Format::Json => format::json(&found)?,
-        _ => format::yaml(&found)?,
-    };
-    session.print(&text)
+    session.show_document(&found)
 }
 
 fn properties_of(content: &str) -> Option<Value> {

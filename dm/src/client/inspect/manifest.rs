@@ -8,7 +8,6 @@ use super::history::revision::Revision;
 use crate::client::render::change;
 use crate::client::session::{Session, all_pages};
 use crate::error::{ExitCode, Failure};
-use crate::terminal::format::{self, Format};
 
 /// Show a manifest: the given configuration, the expanded configuration, and the layout. Prints YAML unless -o json.
 #[derive(Debug, Args)]
@@ -84,11 +83,7 @@ pub async fn show(
 ) -> Result<(), Failure> {
     let manifest = named_or_latest(session, name, manifest).await?;
     let manifest = session.client.manifest(name, &manifest).await?;
-    let text = match session.format {
-        Format::Json => format::json(&manifest)?,
-        _ => format::yaml(&manifest)?,
-    };
-    session.print(&text)
+    session.show_document(&manifest)
 }
 
 impl Diff {

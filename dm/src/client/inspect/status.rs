@@ -10,7 +10,7 @@ use common::model::limits::LIVE_ITEMS_MAX;
 use crate::client::render::{graph, resources};
 use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
-use crate::terminal::format::Format;
+use crate::terminal::format::{Form, Format};
 use crate::terminal::text;
 
 /// Pause between two requests: a user can read the table, and the cluster has little load.
@@ -50,7 +50,7 @@ impl Status {
             return self.look(session).await;
         }
         loop {
-            if session.terminal.width.is_some() && session.format == Format::Table {
+            if session.terminal.width.is_some() && session.form.is_for_people() {
                 session.print(CLEAR)?;
             }
             self.look(session).await?;
@@ -96,8 +96,8 @@ pub async fn live(
 
 async fn show_graph(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
     let found = session.client.graph(name).await?;
-    match session.format {
-        Format::Dot => session.print(&graph::dot(&found)),
+    match session.form {
+        Form::Words(Format::Dot) => session.print(&graph::dot(&found)),
         _ => session.show(&found, graph::tree),
     }
 }

@@ -2,8 +2,6 @@
 
 mod assignments;
 mod error;
-mod go_template;
-mod json_path;
 mod param_file;
 mod print;
 pub(super) mod source;
@@ -18,11 +16,10 @@ use serde_json::Value;
 
 use self::assignments::Assignments;
 use self::error::ProcessError;
-use self::print::{Form, Style};
 use crate::client::session::Session;
 use crate::error::Failure;
 use crate::local::random_seed;
-use crate::terminal::format::Format;
+use crate::terminal::format::{Format, Output};
 
 /// Replace the parameters of a Template object, and print its objects. Nothing is deployed.
 ///
@@ -87,7 +84,6 @@ impl Process {
     }
 
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let style = self.style(session)?;
         let is_value = |item: &&String| item.contains('=');
         let (given, names): (Vec<_>, Vec<_>) = self.items.iter().partition(is_value);
         let given: Vec<_> = self.params.iter().chain(given).cloned().collect();
@@ -114,23 +110,23 @@ impl Process {
                 processed.map_err(ProcessError::from)?
             }
         };
-        session.print(&print::objects(&processed, &style)?)
+        let text = print::objects(&processed, &session.form, self.raw)?;
+        session.print(&text)
     }
 
-    fn style(&self, session: &Session<'_, '_>) -> Result<Style, Failure> {
-        let (format, expression) = match (session.format, &self.template) {
-            (Format::Table | Format::GoTemplate, Some(template)) => {
-                (Format::GoTemplate, Some(template.clone()))
-            }
+    /// The output, with the template of the command's own flag.
+    pub fn output(&self, given: Output) -> Result<Output, Failure> {
+        match (given.format, &self.template) {
+            (Format::Table | Format::GoTemplate, Some(template)) => Ok(Output {
+                format: Format::GoTemplate,
+                expression: Some(template.clone()),
+            }),
             (_, Some(_)) => {
                 let reason = "--template is a Go template; leave out -o, or write -o go-template";
-                return Err(Failure::usage(reason));
+                Err(Failure::usage(reason))
             }
-            (format, None) => (format, session.expression.clone()),
-        };
-        let form = form(format, expression)?;
-        let raw = self.raw;
-        Ok(Style { form, raw })
+            (_, None) => Ok(given),
+        }
     }
 
     async fn template(
@@ -183,25 +179,6 @@ impl Process {
         }
         Ok(values)
     }
-}
-
-fn form(format: Format, expression: Option<String>) -> Result<Form, Failure> {
-    Ok(match (format, expression) {
-        (Format::JsonPath, Some(expression)) => Form::JsonPath(expression),
-        (Format::GoTemplate, Some(template)) => Form::GoTemplate(template),
-        (Format::JsonPath, None) => {
-            let reason = "write what to print: -o jsonpath='{.items[*].metadata.name}'";
-            return Err(Failure::usage(reason));
-        }
-        (Format::GoTemplate, None) => {
-            let reason = "write what to print: -o go-template='{{range .items}}{{.kind}} {{end}}'";
-            return Err(Failure::usage(reason));
-        }
-        (Format::Yaml, _) => Form::Yaml,
-        (Format::Name, _) => Form::Name,
-        (Format::Describe, _) => Form::Describe,
-        (Format::Table | Format::Json | Format::Dot, _) => Form::Json,
-    })
 }
 
 /// Processes without a manager.

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{go_template, json_path};
 use crate::error::Failure;
-use crate::terminal::format;
+use crate::terminal::format::{Form, Format, names};
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
@@ -22,77 +21,35 @@ pub fn parameters(template: &Value, width: Option<usize>) -> String {
     table.render(width)
 }
 
-/// How the objects of a processed Template are printed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Style {
-    pub form: Form,
-    /// Each object is a document, instead of one `List`.
-    pub raw: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
-    Json,
-    Yaml,
-    Name,
-    Describe,
-    JsonPath(String),
-    GoTemplate(String),
-}
-
-/// The objects of a processed Template.
-pub fn objects(processed: &Value, style: &Style) -> Result<String, Failure> {
+/// The objects of a processed Template: each as a document if `raw` is set, else one `List`.
+pub fn objects(processed: &Value, form: &Form, raw: bool) -> Result<String, Failure> {
     let objects = items(processed, "objects");
     let list = json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": objects});
-    let all = match style.raw {
+    let all = match raw {
         true => objects,
         false => std::slice::from_ref(&list),
     };
-    match &style.form {
-        Form::Name => Ok(objects.iter().map(name).collect()),
-        Form::Describe => Ok(description(processed)),
-        Form::Yaml => documents(all, "---\n", format::yaml),
-        Form::Json => documents(all, "", format::json),
-        Form::JsonPath(expression) => documents(all, "", |document: &Value| {
-            json_path::render(expression, document)
-                .map_err(|error| Failure::usage(error.to_string()))
-        }),
-        Form::GoTemplate(template) => documents(all, "", |document: &Value| {
-            go_template::render(template, document)
-                .map_err(|error| Failure::usage(error.to_string()))
-        }),
-    }
-}
-
-fn documents<E>(
-    all: &[Value],
-    between: &str,
-    write: impl Fn(&Value) -> Result<String, E>,
-) -> Result<String, Failure>
-where
-    Failure: From<E>,
-{
-    let written: Result<Vec<_>, E> = all.iter().map(write).collect();
-    Ok(written?.join(between))
+    let between = match form {
+        Form::Words(Format::Describe) => return Ok(description(processed)),
+        Form::Yaml => "---\n",
+        _ => "",
+    };
+    let form = match form {
+        Form::Words(_) => &Form::Json,
+        form => form,
+    };
+    let written = all.iter().map(|document| form.write(document));
+    let written: Vec<_> = written.collect::<Result<_, _>>()?;
+    Ok(written
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(between))
 }
 
 fn items<'a>(document: &'a Value, key: &str) -> &'a [Value] {
     let list = document.get(key).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default()
-}
-
-/// `deployment.apps/web`, as kubectl writes it.
-fn name(object: &Value) -> String {
-    let text = |pointer| {
-        object
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let kind = text("/kind").to_lowercase();
-    let group = text("/apiVersion").split_once('/').map(|(group, _)| group);
-    let group = group.map(|group| format!(".{group}")).unwrap_or_default();
-    text::line(&format!("{kind}{group}/{}", text("/metadata/name"))) + "\n"
 }
 
 /// A processed Template for users.
@@ -112,7 +69,7 @@ fn description(processed: &Value) -> String {
         let text = |key: &str| parameter[key].as_str().unwrap_or_default();
         table.row([text("name"), text("description"), text("value")]);
     }
-    let names: String = items(processed, "objects").iter().map(name).collect();
+    let names = names::of(&processed["objects"]).unwrap_or_default();
     format!(
         "Name: {}\nNamespace: {}\nDescription: {}\n\nParameters:\n{}\nObject labels: {}\n\nMessage: {}\n\nObjects:\n{}",
         text::line(text("/metadata/name")),
@@ -132,6 +89,7 @@ fn indented(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::format::Output;
 
     fn processed() -> Value {
         json!({
@@ -145,23 +103,35 @@ mod tests {
         })
     }
 
+    fn print(format: Format, expression: Option<&str>, raw: bool) -> String {
+        let output = Output {
+            format,
+            expression: expression.map(str::to_owned),
+        };
+        objects(&processed(), &Form::new(&output).unwrap(), raw).unwrap()
+    }
+
     #[test]
     fn objects_are_one_list_or_documents() {
-        let print = |form, raw| objects(&processed(), &Style { form, raw }).unwrap();
-        let list: Value = serde_json::from_str(&print(Form::Json, false)).unwrap();
-        assert_eq!(
-            (&list["kind"], &list["items"]),
-            (&json!("List"), &processed()["objects"])
-        );
-        assert_eq!(print(Form::Name, false), "service/x\ndeployment.apps/x\n");
-        let documents = print(Form::Yaml, true);
+        for format in [Format::Json, Format::Table] {
+            let list: Value = serde_json::from_str(&print(format, None, false)).unwrap();
+            assert_eq!(
+                (&list["kind"], &list["items"]),
+                (&json!("List"), &processed()["objects"])
+            );
+        }
+        for raw in [true, false] {
+            let names = "service/x\ndeployment.apps/x\n";
+            assert_eq!(print(Format::Name, None, raw), names);
+        }
+        let documents = print(Format::Yaml, None, true);
         let documents: Vec<_> = documents.split("---\n").collect();
         assert_eq!(documents.len(), 2);
         assert!(
             documents[1].starts_with("apiVersion: apps/v1\n"),
             "{documents:?}"
         );
-        let mut documents = serde_json::Deserializer::from_str(&print(Form::Json, true))
+        let mut documents = serde_json::Deserializer::from_str(&print(Format::Json, None, true))
             .into_iter::<Value>()
             .map(Result::unwrap)
             .collect::<Vec<_>>();
@@ -170,25 +140,17 @@ mod tests {
 
     #[test]
     fn an_expression_sees_the_list_or_each_object() {
-        let print = |form, raw| objects(&processed(), &Style { form, raw }).unwrap();
-        let path = |path: &str| Form::JsonPath(path.to_owned());
-        assert_eq!(
-            print(path("{.items[*].kind}\n"), false),
-            "Service Deployment\n"
-        );
-        assert_eq!(print(path("{.kind} "), true), "Service Deployment ");
-        let template = Form::GoTemplate("{{.kind}} ".to_owned());
-        assert_eq!(print(template.clone(), true), "Service Deployment ");
-        assert_eq!(print(template, false), "List ");
+        let path = |path, raw| print(Format::JsonPath, Some(path), raw);
+        assert_eq!(path("{.items[*].kind}\n", false), "Service Deployment\n");
+        assert_eq!(path("{.kind} ", true), "Service Deployment ");
+        let template = |raw| print(Format::GoTemplate, Some("{{.kind}} "), raw);
+        assert_eq!(template(true), "Service Deployment ");
+        assert_eq!(template(false), "List ");
     }
 
     #[test]
     fn a_description_has_all_parts() {
-        let style = Style {
-            form: Form::Describe,
-            raw: false,
-        };
-        insta::assert_snapshot!(objects(&processed(), &style).unwrap(), @r"
+        insta::assert_snapshot!(print(Format::Describe, None, false), @r"
         Name: web
         Namespace: 
         Description: A server

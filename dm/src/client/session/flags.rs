@@ -16,7 +16,7 @@ pub struct Flags {
     /// URL of the manager [default: that of the current context, or http://127.0.0.1:8080].
     #[arg(long, global = true, value_name = "URL", env = "DM_SERVICE")]
     pub service: Option<String>,
-    /// Format of results; jsonpath=EXPRESSION and go-template=TEMPLATE print what they find.
+    /// Format of results; name prints the names alone, jsonpath=EXPRESSION and go-template=TEMPLATE print what they find.
     #[arg(short, long, global = true, value_parser = OutputParser, default_value = "table")]
     pub output: Output,
     /// Time limit for the whole command, like 90s or 5m [default for writes: the manager's].

@@ -16,20 +16,13 @@ use serde::Serialize;
 use crate::client::identity::IdentityError;
 use crate::client::session::flags::{Flags, ManagerTarget};
 use crate::error::{CommandError, ExitCode, Failure};
-use crate::terminal::format::{self, Format, OutputError};
-use crate::terminal::{Terminal, fitted};
-
-/// The error for `-o dot` with a command that has no graph. It is checked before anything is done.
-pub const DOT: &str = "-o dot is only for dm status NAME --graph; choose another format";
-/// The same for formats of objects.
-pub const OF_OBJECTS: &str =
-    "-o name, describe, jsonpath and go-template are only for dm process; choose another format";
+use crate::terminal::format::{self, Form, OutputError};
+use crate::terminal::{Terminal, fitted, text};
 
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
-    pub format: Format,
-    /// What follows `-o jsonpath=` and `-o go-template=`.
-    pub expression: Option<String>,
+    /// How results are written.
+    pub form: Form,
     pub timeout: Option<Duration>,
     /// Of the current context: for objects and lists, if a command names none.
     pub namespace: Option<Namespace>,
@@ -43,6 +36,7 @@ impl<'s, 't> Session<'s, 't> {
         asks: bool,
         terminal: &'s mut Terminal<'t>,
     ) -> Result<Self, Failure> {
+        let form = Form::new(&flags.output)?;
         let target = match asks {
             true => flags.target()?,
             false => ManagerTarget::default(),
@@ -54,8 +48,7 @@ impl<'s, 't> Session<'s, 't> {
         let client = ManagerClient::with(&target.service, &access)?;
         Ok(Self {
             client,
-            format: flags.output.format,
-            expression: flags.output.expression,
+            form,
             timeout: flags.timeout,
             namespace: target.namespace,
             terminal,
@@ -78,21 +71,28 @@ impl<'s, 't> Session<'s, 't> {
         people: impl FnOnce(&T) -> String,
         verbatim: impl FnOnce(&T) -> String,
     ) -> Result<(), Failure> {
-        let text = match self.format {
-            Format::Table => fitted(&people(document), self.terminal.width) + &verbatim(document),
-            Format::Yaml => format::yaml(document)?,
-            Format::Json => format::json(document)?,
-            Format::Dot => return Err(Failure::usage(DOT.to_owned())),
-            Format::Name | Format::Describe | Format::JsonPath | Format::GoTemplate => {
-                return Err(Failure::usage(OF_OBJECTS.to_owned()));
-            }
+        let text = match self.form.write(document)? {
+            Some(text) => self.safe(text),
+            None => fitted(&people(document), self.terminal.width) + &verbatim(document),
         };
         self.print(&text)
     }
 
-    /// Whether the output is for programs, and so never clipped.
-    pub fn is_for_programs(&self) -> bool {
-        matches!(self.format, Format::Yaml | Format::Json)
+    /// Prints a document that users read as YAML.
+    pub fn show_document<T: Serialize>(&mut self, document: &T) -> Result<(), Failure> {
+        let text = match self.form.write(document)? {
+            Some(text) => self.safe(text),
+            None => format::yaml(document)?,
+        };
+        self.print(&text)
+    }
+
+    /// A file or another program gets the values as they are. A terminal obeys none of them.
+    fn safe(&self, text: String) -> String {
+        match self.terminal.width {
+            Some(_) => text::document(&text),
+            None => text,
+        }
     }
 
     /// The time limit of the user, in milliseconds.

@@ -39,7 +39,7 @@ pub async fn show(
     subject: &Subject,
 ) -> Result<(), Failure> {
     compare(session, name, request, query, subject).await?;
-    if session.format == crate::terminal::format::Format::Table {
+    if session.form.is_for_people() {
         session.print("dry run: nothing was changed\n")?;
     }
     Ok(())

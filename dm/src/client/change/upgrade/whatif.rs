@@ -76,7 +76,7 @@ pub async fn show(
     request: &Request,
     full: bool,
 ) -> Result<ExitCode, Failure> {
-    let whole = full || session.is_for_programs();
+    let whole = full || session.form.is_for_programs();
     let found = all(session, request, whole).await?;
     let (width, colours) = (session.terminal.width, session.terminal.colours);
     session.show(&found, |found| match full {

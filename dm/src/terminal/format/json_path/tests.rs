@@ -2,6 +2,10 @@ use serde_json::{Value, json};
 
 use super::*;
 
+fn render(expression: &str, document: &Value) -> Result<String, JsonPathError> {
+    JsonPath::parse(expression)?.render(document)
+}
+
 fn list() -> Value {
     let object = |kind: &str, name: &str, port: u16| {
         json!({"kind": kind, "metadata": {"name": name, "labels": {"a.b/c": "x"}},

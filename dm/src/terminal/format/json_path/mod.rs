@@ -18,15 +18,26 @@ pub enum JsonPathError {
     Find(#[from] FindError),
 }
 
-/// The text that an expression makes of a document.
-///
-/// # Errors
-/// The expression is none, or compares what cannot be compared.
-pub fn render(expression: &str, document: &Value) -> Result<String, JsonPathError> {
-    let nodes = parse(expression)?;
-    let mut text = String::new();
-    write(&nodes, document, document, &mut text)?;
-    Ok(text)
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonPath(Vec<Node>);
+
+impl JsonPath {
+    /// # Errors
+    /// The text is not an expression.
+    pub fn parse(text: &str) -> Result<Self, JsonPathError> {
+        Ok(Self(parse(text)?))
+    }
+
+    /// The text that it makes of a document.
+    ///
+    /// # Errors
+    /// It compares what cannot be compared, or asks for an item that is not there.
+    pub fn render(&self, document: &Value) -> Result<String, JsonPathError> {
+        let mut text = String::new();
+        write(&self.0, document, document, &mut text)?;
+        Ok(text)
+    }
 }
 
 fn write(

@@ -17,6 +17,9 @@ const FUNCTIONS: &[Function] = &[
     Function::variadic("exists", &[Type::Any], Type::Any, exists),
 ];
 
+/// What errors call the template, as `kubectl` does.
+const NAME: &str = "output";
+
 /// Why a template cannot be printed.
 #[derive(Debug, thiserror::Error)]
 #[error("the Go template: {0}")]
@@ -28,19 +31,30 @@ impl GoTemplateError {
     }
 }
 
-/// The text that a template makes of a document.
-///
-/// # Errors
-/// The text is no template, or its execution fails.
-pub fn render(template: &str, document: &serde_json::Value) -> Result<String, GoTemplateError> {
-    let functions = FunctionTable::default().with(FUNCTIONS);
-    let mut set = Set::new("output", Arc::new(functions), Options::default());
-    set.parse("output", template)
-        .map_err(GoTemplateError::new)?;
-    let data = Value::from_json(document, Numbers::Floats);
-    let mut session = Session::new(Limits::default(), ());
-    let text = execute(&set, &mut session, "output", &data).map_err(GoTemplateError::new)?;
-    String::from_utf8(text).map_err(GoTemplateError::new)
+/// A template.
+#[derive(Debug)]
+pub struct GoTemplate(Set);
+
+impl GoTemplate {
+    /// # Errors
+    /// The text is not a template.
+    pub fn parse(text: &str) -> Result<Self, GoTemplateError> {
+        let functions = FunctionTable::default().with(FUNCTIONS);
+        let mut set = Set::new(NAME, Arc::new(functions), Options::default());
+        set.parse(NAME, text).map_err(GoTemplateError::new)?;
+        Ok(Self(set))
+    }
+
+    /// The text that it makes of a document.
+    ///
+    /// # Errors
+    /// Its execution fails.
+    pub fn render(&self, document: &serde_json::Value) -> Result<String, GoTemplateError> {
+        let data = Value::from_json(document, Numbers::Floats);
+        let mut session = Session::new(Limits::default(), ());
+        let text = execute(&self.0, &mut session, NAME, &data).map_err(GoTemplateError::new)?;
+        String::from_utf8(text).map_err(GoTemplateError::new)
+    }
 }
 
 fn decoded(call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -76,6 +90,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn render(template: &str, document: &serde_json::Value) -> Result<String, GoTemplateError> {
+        GoTemplate::parse(template)?.render(document)
+    }
 
     #[test]
     fn a_template_prints_what_go_prints() {

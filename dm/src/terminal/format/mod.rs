@@ -1,5 +1,10 @@
 //! The format of results: tables and trees for users, documents for programs.
 
+mod form;
+mod go_template;
+mod json_path;
+pub mod names;
+
 use std::ffi::OsStr;
 
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
@@ -9,6 +14,11 @@ use serde_json::Value;
 
 use super::text;
 use crate::error::{CommandError, ExitCode};
+
+use go_template::GoTemplateError;
+use json_path::JsonPathError;
+
+pub use form::Form;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -20,27 +30,19 @@ pub enum Format {
     Json,
     /// A graph for Graphviz, only for `dm status --graph`.
     Dot,
-    /// The kinds and names of objects, only for `dm process`.
+    /// The names alone, one a line.
     Name,
     /// A description for users, only for `dm process`.
     Describe,
-    /// `jsonpath=EXPRESSION`, only for `dm process`.
+    /// `jsonpath=EXPRESSION`: what an expression finds in the manager's answer.
     #[value(name = "jsonpath")]
     JsonPath,
-    /// `go-template=TEMPLATE`, only for `dm process`.
+    /// `go-template=TEMPLATE`: what a template makes of the manager's answer.
     #[value(name = "go-template")]
     GoTemplate,
 }
 
 impl Format {
-    /// Whether only `dm process` has it.
-    pub fn is_of_objects(self) -> bool {
-        match self {
-            Self::Name | Self::Describe | Self::JsonPath | Self::GoTemplate => true,
-            Self::Table | Self::Yaml | Self::Json | Self::Dot => false,
-        }
-    }
-
     fn takes_expression(self) -> bool {
         matches!(self, Self::JsonPath | Self::GoTemplate)
     }
@@ -99,6 +101,14 @@ pub enum OutputError {
     Json(#[from] serde_json::Error),
     #[error("the result cannot be written as YAML: {0}")]
     Yaml(#[from] common::yaml::WriteError),
+    #[error("write what to print: {example}")]
+    Missing { example: &'static str },
+    #[error(transparent)]
+    JsonPath(#[from] JsonPathError),
+    #[error(transparent)]
+    GoTemplate(#[from] GoTemplateError),
+    #[error("the result has no names; write -o json, and see what it has")]
+    Nameless,
 }
 
 impl CommandError for OutputError {
@@ -107,6 +117,9 @@ impl CommandError for OutputError {
             // The reader has seen enough, like `dm list | head`.
             Self::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Done,
             Self::Write(_) | Self::Json(_) | Self::Yaml(_) => ExitCode::Failed,
+            Self::Missing { .. } | Self::JsonPath(_) | Self::GoTemplate(_) | Self::Nameless => {
+                ExitCode::Usage
+            }
         }
     }
 }
