@@ -7,6 +7,7 @@ use common::model::{Import, language};
 use common::yaml::{self, Duplicates, Limits};
 use serde_json::Value;
 
+use super::budget::Budget;
 use super::source::Folder;
 
 /// Types with these endings are files, and never kinds of the cluster.
@@ -14,14 +15,16 @@ const ENDINGS: [&str; 6] = [".jinja", ".py", ".gotmpl", ".yaml", ".yml", ".json"
 
 pub struct Files<'f> {
     folder: &'f Folder,
+    budget: &'f mut Budget,
     /// Where every file that was read is on disk.
     pub places: BTreeSet<PathBuf>,
 }
 
 impl<'f> Files<'f> {
-    pub fn new(folder: &'f Folder) -> Self {
+    pub fn new(folder: &'f Folder, budget: &'f mut Budget) -> Self {
         Self {
             folder,
+            budget,
             places: BTreeSet::new(),
         }
     }
@@ -52,7 +55,9 @@ impl<'f> Files<'f> {
 
     fn text(&mut self, path: &str) -> Result<String, String> {
         self.places.extend(self.folder.place(path));
-        self.folder.text(path)
+        let text = self.folder.text(path)?;
+        self.budget.spend(text.len())?;
+        Ok(text)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It knows what a platform sees of a plan, and which type a plan stands for. It refuses to know instances.
 
+mod budget;
 mod content;
 mod files;
 mod kinds;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use common::node::{Faults, placed};
 use common::yaml::{self, Duplicates, Limits};
+use serde_json::Value;
 
-use super::Catalog;
 use super::kinds::{self, Document, Gathered};
 use super::source::File;
+use super::{Catalog, Service};
 
 /// What was read, and the files on disk that it depends on beside its own.
 pub struct Reading {
@@ -17,21 +18,49 @@ pub struct Reading {
     pub files: BTreeSet<PathBuf>,
 }
 
-/// Reads all files as one catalog.
+/// Bytes of the documents of all files.
+pub const DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+/// Faults that are named. Nothing is read after the last of them.
+const FAULTS: usize = 100;
+
+/// Reads all files as one catalog. The texts are of a limited size, and only so many documents with faults are looked at.
 pub fn read<'f>(files: impl IntoIterator<Item = &'f File>) -> Reading {
     let (mut gathered, mut faults) = (Gathered::default(), Vec::new());
+    let mut left = DOCUMENT_BYTES;
     for file in files {
+        let Some(rest) = left.checked_sub(file.text.len()) else {
+            let (name, most) = (file.path.display(), DOCUMENT_BYTES / (1024 * 1024));
+            faults.push(format!(
+                "{name}: all documents of the catalog are larger than {most} MiB together; offer fewer services"
+            ));
+            break;
+        };
+        left = rest;
         faults.extend(read_file(file, &mut gathered));
+        if faults.len() > FAULTS {
+            break;
+        }
     }
     faults.extend(kinds::interoperator::join(&mut gathered));
-    let catalog = match faults.is_empty() {
-        true => Ok(Catalog::new(gathered.services, gathered.listed)),
-        false => Err(faults),
-    };
     Reading {
-        catalog,
+        catalog: outcome(gathered.services, gathered.listed, faults),
         files: gathered.files,
     }
+}
+
+fn outcome(
+    services: Vec<Service>,
+    listed: Vec<Value>,
+    mut faults: Vec<String>,
+) -> Result<Catalog, Vec<String>> {
+    if faults.is_empty() {
+        return Ok(Catalog::new(services, listed));
+    }
+    if faults.len() > FAULTS {
+        faults.truncate(FAULTS);
+        faults.push("there are more faults".to_owned());
+    }
+    Err(faults)
 }
 
 /// The faults of a file.
@@ -58,7 +87,11 @@ fn read_file(file: &File, gathered: &mut Gathered) -> Vec<String> {
             faults: &faults,
         };
         (row.read)(&document, gathered);
-        all.extend(placed(&name, &file.text, index, faults.into_inner()));
+        let faults = faults.into_inner().into_iter().take(FAULTS + 1);
+        all.extend(placed(&name, &file.text, index, faults.collect()));
+        if all.len() > FAULTS {
+            break;
+        }
     }
     if known == 0 {
         let names = kinds::names();

@@ -246,6 +246,68 @@ async fn a_source_that_is_unreachable_keeps_what_it_had_and_one_that_is_gone_doe
     );
 }
 
+#[tokio::test]
+async fn requests_are_answered_from_the_previous_catalog_while_documents_are_read() {
+    let source = FakeSource::new("services: []", &[]);
+    let catalogs = Catalogs::open(vec![Arc::new(source.clone())]).await;
+    source.put(&plan("type: web"), &[]);
+    let mut look = std::pin::pin!(catalogs.look());
+    // The only thread of this test goes on: the documents are read on another.
+    assert!(futures::poll!(look.as_mut()).is_pending());
+    assert_eq!(catalogs.get().unwrap().answer, r#"{"services":[]}"#);
+    look.await;
+    assert!(catalogs.get().unwrap().plan("s", "p").is_some());
+}
+
+/// A catalog of so many plans of one type.
+fn plans(count: usize, type_name: &str) -> String {
+    let plan = |n| format!("  - {{id: p{n}, name: p{n}, description: d, type: {type_name}}}\n");
+    let plans: String = (0..count).map(plan).collect();
+    format!("services:\n- id: s\n  name: n\n  description: d\n  bindable: false\n  plans:\n{plans}")
+}
+
+fn of_fake(text: &str, beside: &[(&str, &str)]) -> Vec<String> {
+    let beside = beside.iter();
+    let beside = beside.map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_owned()));
+    let file = File {
+        path: "shop/catalog.yaml".into(),
+        text: text.to_owned(),
+        beside: Folder::Held(Arc::new(beside.collect())),
+    };
+    read(&[file]).catalog.err().unwrap_or_default()
+}
+
+#[test]
+fn many_plans_with_the_same_large_file_are_too_large_together() {
+    let large = "x".repeat(1024 * 1024);
+    let beside = [("web.jinja", large.as_str())];
+    assert_eq!(
+        of_fake(&plans(60, "web.jinja"), &beside),
+        Vec::<String>::new()
+    );
+    let faults = of_fake(&plans(70, "web.jinja"), &beside);
+    assert!(
+        faults[0].contains("larger than 64 MiB together"),
+        "{faults:?}"
+    );
+}
+
+#[test]
+fn documents_and_faults_are_of_a_limited_number() {
+    let text = format!("services: [] # {}", "x".repeat(9 * 1024 * 1024));
+    let files = [1, 2].map(|n| file(Path::new(&format!("{n}.yaml")), &text));
+    assert!(read(&files[..1]).catalog.is_ok());
+    let faults = read(&files).catalog.unwrap_err();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(
+        faults[0].starts_with("2.yaml: all documents of the catalog"),
+        "{faults:?}"
+    );
+    let faults = of_fake(&plans(300, "''"), &[]);
+    assert_eq!(faults.len(), 101);
+    assert_eq!(faults[100], "there are more faults");
+}
+
 #[test]
 fn t021_ids_are_those_of_the_file_and_the_tag_follows_the_contents() {
     let read_one = |text: &str| {

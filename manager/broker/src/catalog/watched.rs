@@ -2,11 +2,15 @@
 //!
 //! Not [`common::reload`]: a faulty catalog must not be answered from its previous contents, and the files of templates
 //! are known only after the catalog is read.
+//!
+//! Documents may be of strangers. They are read on a thread that serves no requests, one catalog at a time; until it is
+//! read, requests are answered from the previous one.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use common::work;
 use futures::future::join_all;
 
 use super::Catalog;
@@ -19,11 +23,16 @@ const FIRST: Duration = Duration::from_secs(5);
 /// The catalog of some sources.
 pub struct Catalogs {
     sources: Vec<Arc<dyn Source>>,
-    state: Mutex<State>,
+    /// What is answered. It is locked for a moment only.
+    answered: Arc<Mutex<Outcome>>,
+    /// It is locked while documents are read.
+    state: Arc<tokio::sync::Mutex<State>>,
 }
 
+/// A catalog, or every fault of its sources.
+type Outcome = Result<Arc<Catalog>, Arc<Vec<String>>>;
+
 struct State {
-    catalog: Result<Arc<Catalog>, Arc<Vec<String>>>,
     /// What each source has. None: it has not answered yet.
     held: Vec<Option<Held>>,
     /// The files on disk that documents name, as they were read.
@@ -43,13 +52,14 @@ impl Catalogs {
     pub fn new(sources: Vec<Arc<dyn Source>>) -> Self {
         let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
         let waits = format!("{} is not read yet", names.join(", "));
+        let state = State {
+            held: sources.iter().map(|_| None).collect(),
+            stamps: Vec::new(),
+        };
         Self {
-            state: Mutex::new(State {
-                catalog: Err(Arc::new(vec![waits])),
-                held: sources.iter().map(|_| None).collect(),
-                stamps: Vec::new(),
-            }),
             sources,
+            answered: Arc::new(Mutex::new(Err(Arc::new(vec![waits])))),
+            state: Arc::new(tokio::sync::Mutex::new(state)),
         }
     }
 
@@ -65,7 +75,7 @@ impl Catalogs {
 
     /// The catalog, or every fault of its sources.
     pub fn get(&self) -> Result<Arc<Catalog>, Arc<Vec<String>>> {
-        self.state().catalog.clone()
+        locked(&self.answered).clone()
     }
 
     /// Reads all sources again.
@@ -87,17 +97,21 @@ impl Catalogs {
 
     async fn look_at(&self, index: usize) {
         let source = &self.sources[index];
-        let fetched = source.fetch().await;
-        let mut state = self.state();
-        let is_new = take(&mut state.held[index], fetched, &source.name());
-        if is_new || state.has_changed_files() {
-            state.read();
-        }
+        let (fetched, name) = (source.fetch().await, source.name());
+        let mut state = self.state.clone().lock_owned().await;
+        let answered = self.answered.clone();
+        work::large(move || {
+            let is_new = take(&mut state.held[index], fetched, &name);
+            if is_new || state.has_changed_files() {
+                state.read(&answered);
+            }
+        })
+        .await;
     }
+}
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked(answered: &Mutex<Outcome>) -> MutexGuard<'_, Outcome> {
+    answered.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes what a source has now. Whether it is something else than before.
@@ -136,7 +150,7 @@ impl State {
     }
 
     /// Reads the catalog anew, as soon as all sources have answered.
-    fn read(&mut self) {
+    fn read(&mut self, answered: &Mutex<Outcome>) {
         let held: Option<Vec<&Held>> = self.held.iter().map(Option::as_ref).collect();
         let Some(held) = held else { return };
         let files = held.iter().filter_map(|held| held.files.as_ref().ok());
@@ -155,7 +169,7 @@ impl State {
                 "the catalog of the service broker is not valid: {faults}"
             );
         }
-        self.catalog = catalog.map(Arc::new).map_err(Arc::new);
+        *locked(answered) = catalog.map(Arc::new).map_err(Arc::new);
         self.stamps = files.into_iter().map(stamp).collect();
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 use actix_web::{App, test};
-use futures::FutureExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 
 use super::MemoryBackend;
 use crate::access::Access;
@@ -85,9 +85,10 @@ impl Platform {
         self.look();
     }
 
-    /// The source is in memory, so nothing waits.
+    /// The documents are read on another thread, so this one may wait.
     fn look(&self) {
-        self.catalogs.look().now_or_never().unwrap();
+        let (runtime, look) = (Handle::current(), self.catalogs.look());
+        std::thread::scope(|scope| scope.spawn(move || runtime.block_on(look)).join().unwrap());
     }
 
     /// A request exactly as it is written here.

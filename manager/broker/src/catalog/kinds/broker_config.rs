@@ -26,6 +26,14 @@ pub fn read(document: &Document<'_>, gathered: &mut Gathered) {
         let message = &warning.message;
         tracing::warn!("{file}: {place}: {message}");
     }
+    // Each plan has the whole file, and so has its binding.
+    let plans: usize = config.services.iter().map(|one| one.plans.len()).sum();
+    if let Err(reason) = gathered.budget.spend(2 * plans * document.file.text.len()) {
+        return document
+            .root()
+            .into_iter()
+            .for_each(|root| root.fault("spec", &reason));
+    }
     for service in &config.services {
         let mut listed = service.listed.clone();
         let plans = service.plans.iter().map(|one| one.listed.clone().into());

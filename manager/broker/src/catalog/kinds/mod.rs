@@ -14,6 +14,7 @@ use common::node::{Faults, Node};
 use serde_json::Value;
 
 use super::Service;
+use super::budget::Budget;
 use super::source::File;
 
 /// What is known about a kind.
@@ -95,6 +96,8 @@ pub struct Gathered {
     /// The files on disk that the documents name.
     pub files: BTreeSet<PathBuf>,
     pub taken: Taken,
+    /// For the files of plans.
+    pub budget: Budget,
     /// Services and plans of the Inter-operator, which come together at the end.
     pub interoperator: interoperator::Parts,
 }

@@ -12,6 +12,7 @@ use common::api::cluster::{Lookup, LookupAnswer, LookupRequest};
 use common::api::error::ErrorBody;
 use common::manifests::ENDINGS;
 use common::model::{Identity, Language, language};
+use common::work;
 use manager_broker::{Address, File, Folder, Objects, Source, SourceError};
 use serde_json::{Map, Value};
 
@@ -54,7 +55,14 @@ impl Source for ObjectsSource {
             }
         })?;
         let found = self.found(answers.into_iter().next())?;
-        Ok(found.into_iter().flat_map(|one| self.files(one)).collect())
+        let objects = self.objects.clone();
+        let files = move || {
+            found
+                .into_iter()
+                .flat_map(|one| files(&objects, one))
+                .collect()
+        };
+        Ok(work::large(files).await)
     }
 }
 
@@ -89,35 +97,33 @@ impl ObjectsSource {
             (true, None) => Err(faulty("the namespace has no object of this kind")),
         }
     }
+}
 
-    fn files(&self, mut object: Value) -> Vec<File> {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let (kind, namespace) = (&self.objects.kind, &self.objects.namespace);
-        let folder = PathBuf::from(format!("{kind}/{namespace}/{name}"));
-        if (kind.as_str(), self.objects.api_version.as_str()) == ("ConfigMap", "v1") {
-            return of_config_map(&folder, &object);
-        }
-        if let Some(object) = object.as_object_mut() {
-            self.tidy(object);
-        }
-        vec![File {
-            path: folder.with_added_extension("json"),
-            text: serde_json::to_string_pretty(&object).unwrap_or_default(),
-            beside: Folder::Held(Arc::default()),
-        }]
+fn files(objects: &Objects, mut object: Value) -> Vec<File> {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let (kind, namespace) = (&objects.kind, &objects.namespace);
+    let folder = PathBuf::from(format!("{kind}/{namespace}/{name}"));
+    if (kind.as_str(), objects.api_version.as_str()) == ("ConfigMap", "v1") {
+        return of_config_map(&folder, &object);
     }
+    if let Some(object) = object.as_object_mut() {
+        tidy(objects, object);
+    }
+    vec![File {
+        path: folder.with_added_extension("json"),
+        text: serde_json::to_string_pretty(&object).unwrap_or_default(),
+        beside: Folder::Held(Arc::default()),
+    }]
+}
 
-    /// Items of lists do not say what they are. Nothing of a status is configuration.
-    fn tidy(&self, object: &mut Map<String, Value>) {
-        object.insert(
-            "apiVersion".to_owned(),
-            Value::from(self.objects.api_version.as_str()),
-        );
-        object.insert("kind".to_owned(), Value::from(self.objects.kind.as_str()));
-        object.shift_remove("status");
-        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.retain(|key, _| !KEPT_BY_SERVER.contains(&key.as_str()));
-        }
+/// Items of lists do not say what they are. Nothing of a status is configuration.
+fn tidy(objects: &Objects, object: &mut Map<String, Value>) {
+    let api_version = Value::from(objects.api_version.as_str());
+    object.insert("apiVersion".to_owned(), api_version);
+    object.insert("kind".to_owned(), Value::from(objects.kind.as_str()));
+    object.shift_remove("status");
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|key, _| !KEPT_BY_SERVER.contains(&key.as_str()));
     }
 }
 

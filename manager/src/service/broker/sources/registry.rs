@@ -13,6 +13,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use common::model::{Import, TypeName};
 use common::registry::PACKED;
+use common::work;
 use manager_broker::{Address, File, Folder, Source, SourceError};
 use manager_registry::Registries;
 
@@ -43,19 +44,24 @@ impl Source for RegistrySource {
                 _ => SourceError::Faulty(message),
             }
         })?;
-        let is_template = |import: &Import| import.name == self.reference.as_str();
-        let (template, others): (Vec<_>, Vec<_>) = found.imports.into_iter().partition(is_template);
-        let files = template.into_iter().map(|template| {
-            let folder = template.path().rsplit_once('/');
-            let folder = folder.map_or("", |(folder, _)| folder);
-            File {
-                path: PathBuf::from(template.path()),
-                beside: Folder::Held(Arc::new(held(folder, &others))),
-                text: template.content,
-            }
-        });
-        Ok(files.collect())
+        let reference = self.reference.clone();
+        Ok(work::large(move || files(&reference, found.imports)).await)
     }
+}
+
+fn files(reference: &TypeName, imports: Vec<Import>) -> Vec<File> {
+    let is_template = |import: &Import| import.name == reference.as_str();
+    let (template, others): (Vec<_>, Vec<_>) = imports.into_iter().partition(is_template);
+    let files = template.into_iter().map(|template| {
+        let folder = template.path().rsplit_once('/');
+        let folder = folder.map_or("", |(folder, _)| folder);
+        File {
+            path: PathBuf::from(template.path()),
+            beside: Folder::Held(Arc::new(held(folder, &others))),
+            text: template.content,
+        }
+    });
+    files.collect()
 }
 
 /// The files that the schema of the template imports, by their paths in its folder.

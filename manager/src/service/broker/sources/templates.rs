@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::model::Namespace;
+use common::work;
 use manager_broker::{Address, File, Folder, Source, SourceError};
 use serde_json::Value;
 
@@ -35,16 +36,20 @@ impl Source for TemplatesSource {
         let found = found.map_err(|error| {
             SourceError::Unreachable(format!("{} cannot be read: {error}", self.name()))
         })?;
-        let none = Folder::Held(Arc::default());
-        let file = |template: Value| {
-            let name = template["metadata"]["name"].as_str().unwrap_or_default();
-            let path = format!("templates/{}/{name}.template.json", self.namespace);
-            File {
-                path: PathBuf::from(path),
-                text: template.to_string(),
-                beside: none.clone(),
-            }
-        };
-        Ok(found.into_iter().map(file).collect())
+        let namespace = self.namespace.clone();
+        Ok(work::large(move || files(&namespace, found)).await)
     }
+}
+
+fn files(namespace: &Namespace, templates: Vec<Value>) -> Vec<File> {
+    let none = Folder::Held(Arc::default());
+    let file = |template: Value| {
+        let name = template["metadata"]["name"].as_str().unwrap_or_default();
+        File {
+            path: PathBuf::from(format!("templates/{namespace}/{name}.template.json")),
+            text: template.to_string(),
+            beside: none.clone(),
+        }
+    };
+    templates.into_iter().map(file).collect()
 }

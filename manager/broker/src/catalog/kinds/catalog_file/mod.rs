@@ -22,7 +22,7 @@ pub fn read(document: &Document<'_>, gathered: &mut Gathered) {
         }
         return;
     };
-    let mut files = Files::new(&document.file.beside);
+    let mut files = Files::new(&document.file.beside, &mut gathered.budget);
     for entry in &entries {
         let service = service::read(entry, &mut files, &mut gathered.taken);
         gathered.services.push(service);

@@ -7,6 +7,7 @@ mod plan;
 mod service;
 mod shown;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -73,7 +74,12 @@ pub fn read_plan(document: &Document<'_>, gathered: &mut Gathered) {
     let Some(spec) = root.required_object("spec") else {
         return;
     };
-    let (plan, files) = plan::read(document, &root, &spec, &mut gathered.taken);
+    let (plan, files) = plan::read(
+        document,
+        &root,
+        &spec,
+        (&mut gathered.taken, &mut gathered.budget),
+    );
     gathered.files.extend(files);
     gathered.interoperator.plans.push(PlanPart {
         path: document.file.path.clone(),
@@ -88,22 +94,23 @@ pub fn read_plan(document: &Document<'_>, gathered: &mut Gathered) {
 /// Brings services and plans together. Returns the faults that only show then.
 pub fn join(gathered: &mut Gathered) -> Vec<String> {
     let Parts { services, plans } = std::mem::take(&mut gathered.interoperator);
+    let ids: BTreeSet<&str> = services.iter().map(|one| one.service.id.as_str()).collect();
     let mut faults = Vec::new();
-    for part in &plans {
-        let known = services.iter().any(|one| one.service.id == part.service_id);
-        if !known && !part.service_id.is_empty() {
+    let mut plans_of: BTreeMap<String, Vec<PlanPart>> = BTreeMap::new();
+    for part in plans {
+        if !ids.contains(part.service_id.as_str()) && !part.service_id.is_empty() {
             let (file, id) = (part.path.display(), &part.service_id);
             faults.push(format!(
                 "{file}: /spec/serviceId: no file has an SFService with the id {id:?}"
             ));
         }
+        plans_of
+            .entry(part.service_id.clone())
+            .or_default()
+            .push(part);
     }
-    let mut plans = plans;
     for service in services {
-        let (own, others) = plans
-            .into_iter()
-            .partition(|plan| plan.service_id == service.service.id);
-        plans = others;
+        let own = plans_of.remove(&service.service.id).unwrap_or_default();
         faults.extend(joined(service, own, gathered));
     }
     faults
@@ -118,7 +125,7 @@ fn joined(mut service: ServicePart, plans: Vec<PlanPart>, gathered: &mut Gathere
             service.service.id
         ));
     }
-    let mut names = std::collections::BTreeSet::new();
+    let mut names = BTreeSet::new();
     let mut listed = Vec::new();
     for mut part in plans {
         if !names.insert(part.name.clone()) {
@@ -127,7 +134,13 @@ fn joined(mut service: ServicePart, plans: Vec<PlanPart>, gathered: &mut Gathere
                 "{file}: /spec/name: another plan of the service has the name {name:?}"
             ));
         }
-        part.plan.inherit(&service.document, &part.document);
+        let inherited = part
+            .plan
+            .inherit(&service.document, &part.document, &mut gathered.budget);
+        if let Err(reason) = inherited {
+            faults.push(format!("{}: {reason}", part.path.display()));
+            break;
+        }
         listed.push(part.shown);
         service.service.plans.push(part.plan);
     }

@@ -10,6 +10,7 @@ use common::node::Node;
 use serde_json::{Map, Value};
 
 use super::super::{Document, Taken};
+use crate::catalog::budget::Budget;
 use crate::catalog::{Bind, Gives, Interoperator, Plan, Schema, Schemas, Template};
 
 /// The actions of templates, and whether a plan needs one. What they mean, `expandybird-sfplan` knows.
@@ -36,7 +37,7 @@ pub fn read(
     document: &Document<'_>,
     root: &Node<'_>,
     spec: &Node<'_>,
-    taken: &mut Taken,
+    (taken, budget): (&mut Taken, &mut Budget),
 ) -> (Plan, BTreeSet<PathBuf>) {
     let id = taken.id(spec);
     for key in ["name", "description", "serviceId"] {
@@ -45,6 +46,7 @@ pub fn read(
     spec.flag("free");
     let mut charts = Charts {
         document,
+        budget,
         imports: Vec::new(),
         files: BTreeSet::new(),
     };
@@ -98,18 +100,28 @@ pub fn read(
 
 impl Plan {
     /// What it has from its service, and the file of its type: both documents.
-    pub(super) fn inherit(&mut self, service: &Value, plan: &Value) {
+    ///
+    /// # Errors
+    /// The files of all plans are too large.
+    pub(super) fn inherit(
+        &mut self,
+        service: &Value,
+        plan: &Value,
+        budget: &mut Budget,
+    ) -> Result<(), String> {
         let said = &plan["spec"]["planUpdatable"];
         if said.is_null() {
             self.updateable = service["spec"]["planUpdatable"] == true;
         }
         let Some(interoperator) = &self.interoperator else {
-            return;
+            return Ok(());
         };
+        let content = format!("{service}\n---\n{plan}\n");
+        budget.spend(2 * content.len())?;
         let file = |type_name: &TypeName| Import {
             name: type_name.to_string(),
             path: Some(interoperator.path.clone()),
-            content: format!("{service}\n---\n{plan}\n"),
+            content: content.clone(),
         };
         self.template.imports.push(file(&self.template.type_name));
         if let Some(Bind {
@@ -119,6 +131,7 @@ impl Plan {
         {
             template.imports.push(file(&template.type_name));
         }
+        Ok(())
     }
 }
 
@@ -208,6 +221,7 @@ fn template(entry: &Node<'_>, charts: &mut Charts<'_>) {
 /// The charts and templates beside the plan. Those elsewhere are fetched like every template.
 struct Charts<'d> {
     document: &'d Document<'d>,
+    budget: &'d mut Budget,
     imports: Vec<Import>,
     files: BTreeSet<PathBuf>,
 }
@@ -223,6 +237,11 @@ impl Charts<'_> {
             true => beside.bytes(url).map(|bytes| BASE64_STANDARD.encode(bytes)),
             false => beside.text(url),
         };
+        // The plan has it, and its binding.
+        let content = content.and_then(|content| {
+            self.budget.spend(2 * content.len())?;
+            Ok(content)
+        });
         match content {
             Ok(content) => self.imports.push(Import {
                 name: url.to_owned(),
