@@ -30,6 +30,7 @@ use crate::store::Store;
 use crate::store::kv::{
     Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics,
 };
+use crate::store::maintenance::transfer;
 use crate::workflow::expansion::Expansions;
 use crate::workflow::expansion::stored_types::StoredTypes;
 use crate::workflow::step::Dependencies;
@@ -263,8 +264,14 @@ impl OpenStore {
             standby: None,
             signals: None,
         };
+        if config.store_from.is_some() && !matches!(config.store, StorePlace::Etcd(_)) {
+            anyhow::bail!(
+                "--store-from needs a store on etcd: the state of a folder moves to other stores by a backup (dm admin backup)"
+            );
+        }
         Ok(match config.store.clone() {
             StorePlace::Sled(folder) => {
+                transfer::check(&folder)?;
                 SledKv::look(&folder)?;
                 let disk = Arc::new(SledKv::open(&folder, accept.as_deref())?);
                 Some(without_others(Store::sealed(disk, key).await?))
@@ -291,13 +298,20 @@ impl OpenStore {
         let services = config.services.access()?;
         let mut signals = Signals::watch().context("signals cannot be watched")?;
         let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;
-        let opening = EtcdKv::open(address, &config.store_access, accept, &candidate);
-        let Some(etcd) = standby.until(opening, signals.received()).await? else {
+        let opening = async {
+            let etcd = EtcdKv::open(address, &config.store_access, accept, &candidate).await?;
+            let kv = Store::sealed(Arc::new(etcd.clone()), key.clone()).await?;
+            if let Some(from) = &config.store_from {
+                transfer::run(&kv, from, key, &config.store.to_string()).await?;
+            }
+            anyhow::Ok((etcd, kv))
+        };
+        let Some(opened) = standby.until(opening, signals.received()).await? else {
             return Ok(None);
         };
-        let etcd = etcd?;
+        let (etcd, kv) = opened?;
         Ok(Some(Self {
-            kv: Store::sealed(Arc::new(etcd.clone()), key).await?,
+            kv,
             etcd: Some(etcd),
             standby: Some(standby),
             signals: Some(signals),

@@ -33,6 +33,10 @@ pub struct Config {
         default_value = "sled:./dm-data"
     )]
     pub store: StorePlace,
+    /// With a store on etcd that has no state yet: the store in a folder whose state it takes over, as sled:FOLDER. The
+    /// manager of that folder must stop for it. A store that has state ignores this flag.
+    #[arg(long, env = "DM_STORE_FROM", value_name = "STORE", value_parser = folder)]
+    pub store_from: Option<PathBuf>,
     #[command(flatten)]
     pub store_access: StoreAccess,
     /// With a store on etcd: URL at which the other managers on it reach this one. They pass requests on to it while it has the store [default: the address that it listens on].
@@ -155,6 +159,19 @@ impl fmt::Display for StorePlace {
             Self::Etcd(address) => write!(f, "etcd:{address}"),
             Self::Memory => f.write_str("memory:"),
         }
+    }
+}
+
+/// The folder of a store on a disk.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    match text
+        .parse()
+        .map_err(|error: StorePlaceError| error.to_string())?
+    {
+        StorePlace::Sled(folder) => Ok(folder),
+        StorePlace::Etcd(_) | StorePlace::Memory => Err(
+            "it must be a store in a folder: sled:FOLDER; move other stores by a backup".to_owned(),
+        ),
     }
 }
 

@@ -196,6 +196,48 @@ fn a_manager_that_is_to_stop_while_it_takes_the_store_over_stops() {
     }
 }
 
+#[test]
+fn a_manager_on_etcd_takes_over_the_state_of_a_folder_that_no_manager_serves_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, port_file) = (folder.path().join("store"), folder.path().join("port"));
+    let key = folder.path().join("key");
+    let on_disk = |port_file| {
+        let mut command = manager(&store, port_file);
+        command.arg("--credential-key").arg(&key);
+        command
+    };
+    let mut first = Running(on_disk(&port_file).spawn().unwrap());
+    first.listens(&port_file);
+    let credential = r#"{"token": "secret"}"#;
+    let answer = send(&port_file, "POST", "/credentials/moved", credential);
+    assert!(answer.starts_with("HTTP/1.0 201"), "{answer}");
+    first.signal(Signal::SIGTERM);
+    assert!(first.0.wait().unwrap().success());
+    let address = etcd_members::shared().address();
+    let on_etcd = || {
+        let mut command = manager_on(&format!("etcd:{address}"), &port_file);
+        command.arg("--credential-key").arg(&key);
+        command.arg(format!("--store-from=sled:{}", store.display()));
+        Running(command.spawn().unwrap())
+    };
+    for said in ["the state of", "the store has state"] {
+        let mut second = on_etcd();
+        logs(&mut second, said);
+        logs(&mut second, "is open; 0 operations go on");
+        let answer = get(&port_file, "/credentials");
+        assert!(answer.contains("moved"), "{answer}");
+        second.signal(Signal::SIGTERM);
+        assert!(second.0.wait().unwrap().success());
+    }
+    let refused = on_disk(&port_file).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains(&format!("was moved to etcd:{address}")),
+        "{said}"
+    );
+}
+
 /// It must not stand by: requests that it passed on would reach the other installation.
 #[test]
 fn a_prefix_of_another_installation_is_refused_while_its_manager_runs_and_after_that() {

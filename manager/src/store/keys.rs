@@ -33,6 +33,7 @@
 //! | `broker-environment·NAME` | what the templates of a broker's deployment see beside what all see |
 //! | `broker-outputs·NAME` | the outputs of a binding, until its record has them |
 //! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
+//! | `transfer` | the folder whose state is being moved here, until all of it is here |
 //! | `restoring` | only while a backup is being restored: nothing else counts |
 //!
 //! Operation ids begin with the time, so that their order is that of their beginning.
@@ -75,6 +76,11 @@ pub fn shown(key: &[u8]) -> String {
 
 pub fn restoring() -> Key {
     key(&["restoring"])
+}
+
+/// See [`super::maintenance::transfer`].
+pub fn transfer() -> Key {
+    key(&["transfer"])
 }
 
 pub fn format() -> Key {
@@ -342,6 +348,7 @@ mod tests {
             request_at(1_700_000_000, "key"),
             journal_entry(&id, 12),
             piece(&payload(&id, "input"), 0),
+            transfer(),
             restoring(),
             registry(&RegistryName::parse("own").unwrap()),
             credential(&CredentialName::parse("own").unwrap()),
@@ -381,6 +388,7 @@ mod tests {
         request-at·1700000000·key
         journal·op-1·000012
         payload·op-1·input·000000
+        transfer
         restoring
         registry·own
         credential·own

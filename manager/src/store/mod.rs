@@ -47,6 +47,10 @@ pub enum StoreError {
         "a backup is only restored into an empty store, and this one is not: start a manager on a new --store"
     )]
     NotEmpty,
+    #[error(
+        "the state of {folder} was being moved into this store, and that was cut off: start a manager with --store-from sled:{folder} where this folder is"
+    )]
+    CutOff { folder: String },
     #[error("this is not a backup that can be restored: {0}")]
     Archive(String),
     /// A missing record that another record refers to.
@@ -93,6 +97,9 @@ impl Store {
     /// Opens a store, and upgrades it to this format if it is new or older.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
         let store = Self::over(kv);
+        if let Some(folder) = store.get::<String>(keys::transfer()).await? {
+            return Err(StoreError::CutOff { folder });
+        }
         maintenance::archive::clean(&store).await?;
         maintenance::upgrade::run(&store).await?;
         Ok(store)

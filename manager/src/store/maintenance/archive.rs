@@ -186,17 +186,17 @@ pub async fn clean(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Whether the store holds only the records that every store begins with.
-async fn is_empty(store: &Store) -> Result<bool, StoreError> {
+pub(super) async fn is_empty(store: &Store) -> Result<bool, StoreError> {
+    let first = [keys::format(), keys::digests(), keys::transfer()];
     let scan = Scan {
-        limit: 3,
+        limit: first.len() + 1,
         ..Scan::default()
     };
     let found = store.kv.scan(scan).await?;
-    let first = [keys::format(), keys::digests()];
     Ok(found.iter().all(|(key, _)| first.contains(key)))
 }
 
-/// The mark is removed last.
+/// The mark is removed last. That of a transfer stays.
 async fn remove_all(store: &Store) -> Result<(), StoreError> {
     loop {
         let scan = Scan {
@@ -207,9 +207,7 @@ async fn remove_all(store: &Store) -> Result<(), StoreError> {
         let found = store.kv.scan(scan).await?;
         let mut keys: Vec<Key> = found.into_iter().map(|(key, _)| key).collect();
         let last = keys.len() < COMMIT_ENTRIES;
-        if !last {
-            keys.retain(|key| *key != keys::restoring());
-        }
+        keys.retain(|key| *key != keys::transfer() && (last || *key != keys::restoring()));
         let commit = crate::store::kv::Commit {
             delete: keys,
             ..Default::default()
@@ -300,7 +298,7 @@ impl Reading {
     ) -> Result<(), StoreError> {
         self.digested(line);
         self.entries += 1;
-        if key.as_bytes() == keys::restoring() {
+        if [keys::restoring(), keys::transfer()].contains(&key.as_bytes().to_vec()) {
             return Err(refused("it holds a part of another restore"));
         }
         self.bytes += key.len() + value.len();

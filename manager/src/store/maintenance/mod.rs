@@ -1,5 +1,6 @@
-//! The whole store: backups, upgrades of its format, and its verification.
+//! The whole store: backups, transfers, upgrades of its format, and its verification.
 
 pub mod archive;
+pub mod transfer;
 pub(super) mod upgrade;
 pub mod verify;
