@@ -46,7 +46,16 @@ def manager(name, namespace, properties):
         pods.account(service),
         # Callers know the system by its name, and HTTPS by its port.
         pods.service(service, name, 443),
-    ] + (several(service, properties) if store.on_etcd(properties) else one(service, properties))
+    ] + managers(service, properties)
+
+
+def managers(service, properties):
+    if not store.on_etcd(properties):
+        return one(service, properties)
+    members = etcd.resources(service.deployment, service.namespace, properties) if store.own(properties['etcd']) else []
+    if store.moves(properties):
+        return members + [headless(service)] + mover(service, properties, members)
+    return members + [headless(service)] + several(service, properties)
 
 
 def one(service, properties):
@@ -59,19 +68,40 @@ def one(service, properties):
     ]
 
 
+def mover(service, properties, members):
+    """The one manager, with its volume, and with etcd for its store. It stops as soon as its pods change, in the middle of
+    the update that it may be doing itself, and goes on when etcd has its state. So etcd comes first."""
+    claim, workload = one(service, properties)
+    pod = workload['properties']['spec']['template']['spec']
+    pod.update(hostname=store.MOVER, subdomain=full_name_of_managers(service))
+    # Ready says that all of the state is in etcd. A manager that waits for the store is only healthy.
+    pod['containers'][0]['readinessProbe']['httpGet'] = dict(
+        pod['containers'][0]['readinessProbe']['httpGet'], path='/readyz'
+    )
+    if members:
+        workload['metadata'] = {'dependsOn': [etcd.pods_of(service.deployment)]}
+    return [claim, workload]
+
+
 def several(service, properties):
     """All of them answer. Each has a name, at which the others reach it."""
-    managers = service.deployment + '-managers'
-    scale = {'replicas': properties['managers'], 'serviceName': managers, 'podManagementPolicy': 'Parallel'}
-    settings = properties['etcd']
-    resources = [
-        pods.headless(service, managers),
+    scale = {
+        'replicas': properties['managers'],
+        'serviceName': full_name_of_managers(service),
+        'podManagementPolicy': 'Parallel',
+    }
+    return [
         pods.workload(service._replace(scale=scale), properties, 'StatefulSet'),
         pods.disruption_budget(service),
     ]
-    if store.own(settings):
-        resources += etcd.resources(service.deployment, service.namespace, properties, settings)
-    return resources
+
+
+def headless(service):
+    return pods.headless(service, full_name_of_managers(service))
+
+
+def full_name_of_managers(service):
+    return service.deployment + '-managers'
 
 
 def expandybird(name, namespace, properties):

@@ -12,7 +12,8 @@ CERTIFICATE, DATA, SNAPSHOTS = '/certificate', '/data', '/snapshots'
 QUOTA_BYTES = 8 << 30
 
 
-def resources(name, namespace, properties, settings):
+def resources(name, namespace, properties):
+    settings = properties['etcd']
     member = pods.Service(name, namespace, 'etcd', CLIENTS, None, None, [])
     return [
         pods.account(member),
@@ -23,6 +24,11 @@ def resources(name, namespace, properties, settings):
         job(member, 'snapshots', settings['snapshots']['schedule'], snapshot(member, properties, settings)),
         job(member, 'defragmentation', settings['defragmentation'], defragmentation(member, settings)),
     ]
+
+
+def pods_of(name):
+    """The resource that is ready when all members are."""
+    return name + '-etcd-pods'
 
 
 def host(name, namespace, number):

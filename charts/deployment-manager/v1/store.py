@@ -5,20 +5,32 @@ import pods
 
 # The folder with the certificate for etcd: its authority, the manager's certificate and key.
 CERTIFICATE = '/etcd/'
+# The store on the volume of one manager.
+FOLDER = 'sled:/data/store'
+# The host name of the manager that moves the state.
+MOVER = 'mover'
 
 
 def on_etcd(properties):
     return properties['managers'] > 1 or properties['etcd']['enabled'] or not own(properties['etcd'])
 
 
+def moves(properties):
+    """Whether the state of the one manager's volume is being moved into etcd."""
+    return on_etcd(properties) and properties['etcd']['move_from_volume']
+
+
 def flags(name, namespace, properties):
     if not on_etcd(properties):
-        return ['--store=sled:/data/store', '--registry-cache=/data/registries']
+        return ['--store=' + FOLDER, '--registry-cache=/data/registries']
     settings = properties['etcd']
     address = ','.join(endpoints(name, namespace, settings)) + '/' + settings.get('prefix', name)
     args = ['--store=etcd:' + address, '--registry-cache=/tmp/registries']
-    # The kubelet fills in the name: each manager has an address of its own.
-    args.append('--advertise=https://$(POD_NAME).%s-managers.%s.svc:8080' % (name, namespace))
+    # Each manager has an address of its own. The kubelet fills in the name.
+    pod = MOVER if moves(properties) else '$(POD_NAME)'
+    args.append('--advertise=https://%s.%s-managers.%s.svc:8080' % (pod, name, namespace))
+    if moves(properties):
+        args.append('--store-from=' + FOLDER)
     if own(settings) or 'secret' in settings:
         args += ['--store-' + flag + '=' + CERTIFICATE + file for flag, file in (
             ('ca', 'ca.crt'), ('cert', 'tls.crt'), ('key', 'tls.key'),
@@ -27,12 +39,14 @@ def flags(name, namespace, properties):
 
 
 def volumes(name, properties):
+    data = pods.volume('data', '/data', {'persistentVolumeClaim': {'claimName': name + '-store'}})
     if not on_etcd(properties):
-        return [pods.volume('data', '/data', {'persistentVolumeClaim': {'claimName': name + '-store'}})]
+        return [data]
+    found = [data] if moves(properties) else []
     settings = properties['etcd']
     if own(settings):
-        return [secret(name + '-manager-certificate')]
-    return [secret(settings['secret'])] if 'secret' in settings else []
+        return found + [secret(name + '-manager-certificate')]
+    return found + ([secret(settings['secret'])] if 'secret' in settings else [])
 
 
 def secret(name):
