@@ -13,6 +13,9 @@ use crate::kubectl::{Kubectl, KubectlError};
 
 /// The same field manager as for an update by Deployment Manager itself: `dm-` and the deployment's name.
 const FIELD_MANAGER: &str = "dm-";
+/// A store of 100,000 deployments moves in less than this.
+const MOVE_TIMEOUT: &str = "--timeout=30m";
+const MOVE_NEEDS_CERTIFICATES: &str = "this moves the state of the manager into etcd, and the certificates of etcd must be of the same authority as the others: add --replace-certificates, and give callers the new ca.crt";
 
 /// Print all objects of Deployment Manager for kubectl apply, or apply them.
 ///
@@ -73,16 +76,60 @@ pub struct Install {
 
 impl Install {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let properties = self.properties()?;
+        let objects = self.objects(&properties).await?;
+        match self.apply {
+            true => self.apply_all(properties, &objects, session).await,
+            false => session.print(&documents(self.all(&objects))?),
+        }
+    }
+
+    async fn objects(&self, properties: &Map<String, Value>) -> Result<Objects, Failure> {
         let installation = Installation {
             name: self.name.clone(),
             namespace: self.namespace.clone(),
-            properties: self.properties()?,
+            properties: properties.clone(),
         };
-        let objects = installation.objects().await?;
-        match self.apply {
-            true => self.applied(&objects, session).await,
-            false => session.print(&documents(self.all(&objects))?),
+        Ok(installation.objects().await?)
+    }
+
+    /// Applies the objects. One manager becomes several in two steps: it moves its state into etcd, and then all of them
+    /// start.
+    async fn apply_all(
+        &self,
+        properties: Map<String, Value>,
+        objects: &Objects,
+        session: &mut Session<'_, '_>,
+    ) -> Result<(), Failure> {
+        let moves = objects.has_several_managers(&self.name) && self.has_one_manager().await?;
+        if !moves {
+            return self.applied(objects, session).await;
         }
+        if !self.replace_certificates {
+            return Err(Failure::usage(MOVE_NEEDS_CERTIFICATES));
+        }
+        session.print(
+            "The manager moves the state of its volume into etcd. It does not answer meanwhile.\n",
+        )?;
+        self.applied(&self.objects(&moving(properties)).await?, session)
+            .await?;
+        let manager = format!("deployment/{}-manager", self.name);
+        let namespace = format!("--namespace={}", self.namespace);
+        let wait = ["rollout", "status", &manager, &namespace, MOVE_TIMEOUT];
+        session.print(&self.kubectl(&wait, "").await?)?;
+        // The certificates are in place.
+        let said = self.apply_rest(objects).await?;
+        session.print(&said)?;
+        let delete = ["delete", &manager, &namespace];
+        session.print(&self.kubectl(&delete, "").await?)
+    }
+
+    /// Whether the cluster has an installation that keeps its state on a volume, or is moving it.
+    async fn has_one_manager(&self) -> Result<bool, Failure> {
+        let manager = format!("deployment/{}-manager", self.name);
+        let namespace = format!("--namespace={}", self.namespace);
+        let get = ["get", &manager, &namespace, "--ignore-not-found", "-o=name"];
+        Ok(!self.kubectl(&get, "").await?.trim().is_empty())
     }
 
     fn all<'o>(&self, objects: &'o Objects) -> impl Iterator<Item = &'o Value> {
@@ -129,8 +176,14 @@ impl Install {
                 }
             }
         }
-        let said = self.kubectl(&apply, &documents(&objects.rest)?).await?;
+        let said = self.apply_rest(objects).await?;
         session.print(&said)
+    }
+
+    async fn apply_rest(&self, objects: &Objects) -> Result<String, Failure> {
+        let manager = format!("--field-manager={FIELD_MANAGER}{}", self.name);
+        let apply = ["apply", "--server-side", &manager, "-f", "-"];
+        Ok(self.kubectl(&apply, &documents(&objects.rest)?).await?)
     }
 
     /// An existing object stays as it is.
@@ -152,6 +205,15 @@ impl Install {
         };
         kubectl.run(arguments, input).await
     }
+}
+
+/// The properties of the step that moves the state.
+fn moving(mut properties: Map<String, Value>) -> Map<String, Value> {
+    let etcd = properties.entry("etcd").or_insert_with(|| json!({}));
+    if let Value::Object(etcd) = etcd {
+        etcd.insert("move_from_volume".to_owned(), json!(true));
+    }
+    properties
 }
 
 /// `secret/NAME`, like in the output of kubectl.

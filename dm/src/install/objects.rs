@@ -1,5 +1,6 @@
 //! The objects of an installation, as kubectl reads them.
 
+use common::model::DeploymentName;
 use serde_json::Value;
 
 use crate::terminal::format::{self, OutputError};
@@ -12,6 +13,17 @@ pub struct Objects {
     /// New in each call, of one authority: either all of them replace the existing ones, or none.
     pub certificates: Vec<Value>,
     pub rest: Vec<Value>,
+}
+
+impl Objects {
+    /// Whether the managers keep their state in etcd.
+    pub fn has_several_managers(&self, installation: &DeploymentName) -> bool {
+        let name = format!("{installation}-manager");
+        let mut rest = self.rest.iter();
+        rest.any(|object| {
+            object["kind"] == "StatefulSet" && object["metadata"]["name"] == name.as_str()
+        })
+    }
 }
 
 /// As one stream of YAML documents.

@@ -349,8 +349,25 @@ async fn three_managers_come_with_an_etcd_whose_certificates_are_of_one_authorit
     };
     run(install("user_roles=false")).await?;
     let mut several = install("user_roles=false,managers=3");
+    let arguments: Vec<_> = several.iter().map(String::as_str).collect();
+    let refused = stack.dm.run(&arguments).await?;
+    ensure!(
+        refused.code == 2 && refused.stderr.contains("--replace-certificates"),
+        "{refused:?}"
+    );
     several.push("--replace-certificates".to_owned());
-    run(several).await?;
+    let said = run(several).await?;
+    for step in [
+        "moves the state of its volume into etcd",
+        "deployment \"own-manager\" successfully rolled out",
+        "deployment.apps \"own-manager\" deleted",
+    ] {
+        ensure!(said.contains(step), "{step}: {said}");
+    }
+    let deployments = stack.cluster.names(&namespace, "deployments")?;
+    assert_eq!(deployments, ["own-expandybird", "own-resourcifier"]);
+    let claims = stack.cluster.names(&namespace, "persistentvolumeclaims")?;
+    ensure!(claims.contains(&"own-store".to_owned()), "{claims:?}");
     until("three managers and three members", PATIENCE, || async {
         let sets = stack.cluster.objects(&namespace, "statefulsets")?;
         let ready: Vec<_> = sets
@@ -391,6 +408,56 @@ async fn three_managers_come_with_an_etcd_whose_certificates_are_of_one_authorit
     stack
         .cluster
         .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
+    Ok(())
+}
+
+/// As an installation that looks after itself does it.
+#[tokio::test]
+async fn two_updates_of_the_chart_move_the_state_of_one_manager_into_etcd() -> Result<()> {
+    let stack = Stack::start().await?;
+    let apply = async |further: &str| {
+        let properties = format!("image={IMAGE},user_roles=false{further}");
+        let apply = [
+            "apply",
+            "deployment-manager:v1",
+            "--name",
+            "own",
+            "--set",
+            &properties,
+        ];
+        stack.dm.ok(&apply).await
+    };
+    let args = || -> Result<Vec<String>> {
+        let deployments = stack.cluster.objects(&stack.namespace, "deployments")?;
+        let mut found = deployments.iter();
+        let manager = found.find(|one| one["metadata"]["name"] == "own-manager");
+        let pod = &manager.context("no manager")?["spec"]["template"]["spec"];
+        Ok(serde_json::from_value(
+            pod["containers"][0]["args"].clone(),
+        )?)
+    };
+    apply("").await?;
+    ensure!(args()?.contains(&"--store=sled:/data/store".to_owned()));
+    apply(",managers=3,etcd.move_from_volume=true").await?;
+    let (found, namespace) = (args()?, &stack.namespace);
+    for expected in [
+        "--store-from=sled:/data/store".to_owned(),
+        format!("--advertise=https://mover.own-managers.{namespace}.svc:8080"),
+    ] {
+        ensure!(found.contains(&expected), "{expected}: {found:?}");
+    }
+    apply(",managers=3,etcd.move_from_volume=false").await?;
+    let deployments = stack.cluster.names(&stack.namespace, "deployments")?;
+    assert_eq!(deployments, ["own-expandybird", "own-resourcifier"]);
+    let sets = stack.cluster.names(&stack.namespace, "statefulsets")?;
+    assert_eq!(sets, ["own-etcd", "own-manager"]);
+    let claims = stack
+        .cluster
+        .names(&stack.namespace, "persistentvolumeclaims")?;
+    ensure!(
+        claims.contains(&"own-store".to_owned()),
+        "the old state is kept: {claims:?}"
+    );
     Ok(())
 }
 
