@@ -43,7 +43,7 @@ pub static VALUES: MapClass = MapClass {
 fn receiver(call: &Call<'_>) -> Result<Map, Failure> {
     match call.receiver() {
         Value::Map(map) => Ok(map.clone()),
-        _ => Err(Failure::new("the values are no map")),
+        _ => Err(Failure::new("the values are not a map")),
     }
 }
 

@@ -272,7 +272,7 @@ impl Expander<'_> {
         let kept = Values::new(self.input.values, &self.around, self.input.seed).kept();
         let is_new = |one: &UsedValue| !kept.contains_key(one.name.as_str());
         if self.input.seed.is_empty() && used.iter().any(is_new) {
-            let warning = "values were made up from no seed, so they are no secrets; give a seed";
+            let warning = "values were made up without a seed, so they are not secret; give a seed";
             self.warnings.push(format!("{path}: {warning}"));
         }
         let names = self.around.iter();

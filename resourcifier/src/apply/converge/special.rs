@@ -63,7 +63,7 @@ impl Run<'_> {
             });
         }
         if !is_ours && !change::is_hook(&live) {
-            let reason = "an object of its name exists already, and it is no hook; delete it, or give one of them another name";
+            let reason = "an object of its name exists already, and it is not a hook; delete it, or give one of them another name";
             return Err(Failure::of_resource(reason.to_owned()));
         }
         let hook = work.node.metadata.hook.as_ref();

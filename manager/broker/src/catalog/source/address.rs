@@ -38,7 +38,7 @@ pub enum AddressError {
     #[error("{text:?} names nothing in a registry: {reason}")]
     Registry { text: String, reason: String },
     #[error(
-        "{0:?} is no object of the cluster; write cluster:APIVERSION/KIND/NAMESPACE/NAME, or leave /NAME out for all objects of the kind"
+        "{0:?} is not an object of the cluster; write cluster:APIVERSION/KIND/NAMESPACE/NAME, or leave /NAME out for all objects of the kind"
     )]
     Objects(String),
     #[error("{text:?} names no namespace: {reason}")]

@@ -167,7 +167,7 @@ async fn unused(client: &Client, names: &Names, address: &EtcdAddress) -> Result
         return Ok(());
     };
     let reason = format!(
-        "{address} has keys that are no store's, such as {:?}: choose another prefix",
+        "{address} has keys that do not belong to a store, such as {:?}: choose another prefix",
         String::from_utf8_lossy(&foreign.key.0)
     );
     Err(failed("opened", &reason))

@@ -102,7 +102,7 @@ fn compacted() -> KvError {
 
 fn no_gateway(url: &Url) -> KvError {
     let reason = format!(
-        "{} is no etcd with a JSON gateway: check the address, and start etcd without --enable-grpc-gateway=false",
+        "{} is not an etcd with a JSON gateway: check the address, and start etcd without --enable-grpc-gateway=false",
         member(url)
     );
     failed("opened", &reason)
