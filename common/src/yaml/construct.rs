@@ -256,12 +256,8 @@ impl<'t, 'a> Constructor<'t, 'a> {
         match known {
             Some("str" | "binary" | "timestamp") => Ok(Value::from(text)),
             Some("null") => Ok(Value::Null),
-            Some("int") => scalar::int(text.trim())
-                .map(Value::Number)
-                .map_err(number_error),
-            Some("float") => scalar::float(text.trim())
-                .map(Value::Number)
-                .map_err(number_error),
+            Some("int") => scalar::int(text).map(Value::Number).map_err(number_error),
+            Some("float") => scalar::float(text).map(Value::Number).map_err(number_error),
             Some("bool") => match scalar::meaning(&text.to_ascii_lowercase()) {
                 Meaning::Bool(value) => Ok(Value::Bool(value)),
                 _ => Err(number_error(NumberError::Malformed)),

@@ -265,42 +265,60 @@ impl Scan<'_> {
     }
 }
 
-/// Reads an integer in any of the notations of YAML 1.1.
+/// Reads an integer in any of the notations of YAML 1.1, and of Python's `int()`, which PyYAML calls.
 pub(super) fn int(text: &str) -> Result<Number, NumberError> {
     let digits = without_underscores(text);
     let body = unsigned(&digits);
     let magnitude = if let Some(binary) = body.strip_prefix("0b") {
-        radix(binary, 2)
+        based(binary, 2)
     } else if let Some(hex) = body.strip_prefix("0x") {
-        radix(hex, 16)
+        based(hex, 16)
     } else if body.starts_with('0') {
-        radix(body, 8)
+        based(body, 8)
     } else if body.contains(':') {
         sexagesimal_int(body)
     } else {
-        radix(body, 10)
+        based(body, 10)
     }?;
-    if !digits.starts_with('-') {
-        return Ok(Number::from(magnitude));
-    }
-    0_i64
-        .checked_sub_unsigned(magnitude)
-        .map(Number::from)
-        .ok_or(NumberError::TooLarge)
+    let value = if digits.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    };
+    Number::from_i128(value).ok_or(NumberError::TooLarge)
 }
 
-fn radix(digits: &str, base: u32) -> Result<u64, NumberError> {
+/// Python's `int(text, base)`: blanks around it, a sign, and the prefix of the base.
+fn based(text: &str, base: u32) -> Result<i128, NumberError> {
+    let text = text.trim();
+    let body = unsigned(text);
+    let prefix = match base {
+        2 => "0b",
+        8 => "0o",
+        16 => "0x",
+        _ => "",
+    };
+    let digits = match body.split_at_checked(prefix.len()) {
+        Some((start, digits)) if start.eq_ignore_ascii_case(prefix) => digits,
+        _ => body,
+    };
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(base)) {
         return Err(NumberError::Malformed);
     }
-    u64::from_str_radix(digits, base).map_err(|_| NumberError::TooLarge)
+    let magnitude = u64::from_str_radix(digits, base).map_err(|_| NumberError::TooLarge)?;
+    let magnitude = i128::from(magnitude);
+    Ok(if text.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    })
 }
 
-fn sexagesimal_int(body: &str) -> Result<u64, NumberError> {
-    body.split(':').try_fold(0_u64, |total, place| {
+fn sexagesimal_int(body: &str) -> Result<i128, NumberError> {
+    body.split(':').try_fold(0_i128, |total, place| {
         total
             .checked_mul(60)
-            .and_then(|total| total.checked_add(radix(place, 10).ok()?))
+            .and_then(|total| total.checked_add(based(place, 10).ok()?))
             .ok_or(NumberError::TooLarge)
     })
 }
@@ -312,9 +330,13 @@ pub(super) fn float(text: &str) -> Result<Number, NumberError> {
     if matches!(body, ".inf" | ".nan") {
         return Err(NumberError::NotFinite);
     }
-    let magnitude = body.split(':').try_fold(0.0, |total: f64, place| {
-        Ok(total * 60.0 + decimal_float(place)?)
-    })?;
+    // From the last place on, as PyYAML adds them: each sum is rounded.
+    let mut unit = 1.0;
+    let mut magnitude = 0.0;
+    for place in body.rsplit(':') {
+        magnitude += decimal_float(place.trim())? * unit;
+        unit *= 60.0;
+    }
     let value = if digits.starts_with('-') {
         -magnitude
     } else {

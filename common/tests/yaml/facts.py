@@ -24,7 +24,7 @@ v1 a-b a_b a:b http://x/y x=y a@b 1.2.3-rc1 1m 500Mi 3Gi 50% -x --flag *.yaml ?x
 
 SCALARS += [
     "", "2001-12-14 21:59:43.10 -5", "2001-12-14 21:59:43", "2001-12-14   21:59:43 Z", "2001-12-14 21:59:43 x", "a b", "1 2", "yes no",
-    "!!str yes", "!!str 0755", "!!str ''", "!!int 0755", "!!int '12'", "!!int 1_0", "!!int x", "!!int ''", "!!int 1.5", "!!float 1", "!!float 1e3", "!!float x", "!!float .inf",
+    "!!str yes", "!!str 0755", "!!str ''", "!!int 0755", "!!int '12'", "!!int 1_0", "!!int x", "!!int ''", "!!int 1.5", "!!int 0o17", "!!int ' 017'", "!!int ' 12 '", "!!int +-5", "!!int 0x0X1F", "!!int 0b0b1", "!!int 1:-30", "!!float 1", "!!float 1e3", "!!float x", "!!float .inf", "!!float ' 1.5 '", "190:20:30.15", "1:1:1:59.999999",
     "!!bool yes", "!!bool YeS", "!!bool y", "!!bool 1", "!!null x", "!!timestamp 2016-01-01", "!!binary aGk=", "! yes", "! 12", "! '12'", "!Foo x", "!!python/none x", "!!python/object:os.system x",
     "!<tag:yaml.org,2002:int> '7'", "!!seq x", "!!map x", "# c", "a # c", "a#c", "@x", "`x", "%x", "[", "]", "{", "}", "'", '"', "a: b: c", "- a", "*x", "&x", "&x y", "| x",
 ]
