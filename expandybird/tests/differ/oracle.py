@@ -71,10 +71,43 @@ def printed(case):
 
 
 class Loader(yaml.SafeLoader):
-    """As the reader promises: time stamps keep their text."""
+    """As the reader promises: a key is what JSON makes of it, so `1` and `yes` are two keys; no text has half a character."""
+
+    def construct_scalar(self, node):
+        return whole(super().construct_scalar(node))
+
+    def construct_mapping(self, node, deep=False):
+        if not isinstance(node, yaml.MappingNode):
+            return super().construct_mapping(node, deep)
+        self.flatten_mapping(node)
+        mapping = {}
+        for key, value in node.value:
+            name = key_text(self.construct_object(key, deep=True))
+            mapping[name] = self.construct_object(value, deep=deep)
+        return mapping
 
 
-Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
+def constructor(name):
+    return yaml.SafeLoader.yaml_constructors[f"tag:yaml.org,2002:{name}"]
+
+
+def within_json(construct):
+    """A value that JSON does not have is an error, also where a key given again replaces it."""
+
+    def checked(loader, node):
+        value = construct(loader, node)
+        as_json(value)
+        return value
+
+    return checked
+
+
+PROMISED = {name: within_json(constructor(name)) for name in ("int", "float")}
+# Time stamps and bytes keep their text; sets and pairs are the map or the list that they are written as.
+PROMISED |= {name: lambda loader, node: loader.construct_scalar(node) for name in ("timestamp", "binary")}
+PROMISED |= {"set": constructor("map"), "omap": constructor("seq"), "pairs": constructor("seq")}
+for name, construct in PROMISED.items():
+    Loader.add_constructor(f"tag:yaml.org,2002:{name}", construct)
 
 
 def read(case):

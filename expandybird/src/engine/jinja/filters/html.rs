@@ -161,7 +161,7 @@ fn map_pairs(value: &Value) -> Result<Vec<(Value, Value)>, Error> {
 pub fn urlencode(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let value = call.subject();
     let pairs = match value.kind() {
-        ValueKind::Map => python::pairs(&value)?,
+        ValueKind::Map if python::is_map(&value) => python::pairs(&value)?,
         ValueKind::Seq | ValueKind::Iterable => {
             let items = values::items(&value)?.into_iter();
             items.map(pair).collect::<Result<_, _>>()?

@@ -21,12 +21,17 @@ pub const MODULO: &str = "__mod__";
 pub const DIVIDE: &str = "__truediv__";
 pub const FLOOR: &str = "__floordiv__";
 pub const POWER: &str = "__pow__";
+/// A power whose base is a constant and whose exponent is none: `-1 ** x` is `-(1 ** x)`. Jinja2 computes the base while
+/// it compiles, and writes it without brackets.
+pub const CONSTANT_POWER: &str = "__constpow__";
 pub const NEGATIVE: &str = "__neg__";
 pub const POSITIVE: &str = "__pos__";
 /// Wraps a literal or an assigned value: makes a copy that the template can change.
 pub const OWN: &str = "__own__";
 /// Wraps the value that a loop iterates over.
 pub const EACH: &str = "__each__";
+/// The same where the loop unpacks its items and has a condition: Jinja2 packs them again, as tuples.
+pub const EACH_TUPLE: &str = "__each_tuple__";
 /// Wraps a macro that takes any arguments.
 pub const VARIADIC: &str = "__variadic__";
 /// Replaces a default that is evaluated later: never defined.
@@ -57,6 +62,7 @@ pub fn register(environment: &mut Environment<'_>) {
     for (name, _, operator) in BINARY {
         environment.add_function(name, move |a: &Value, b: &Value| operator(a, b));
     }
+    environment.add_function(CONSTANT_POWER, constant_power);
     environment.add_function(CONCAT, |parts: Rest<Value>| concat(&parts));
     environment.add_function(NEGATIVE, |value: &Value| negative(value));
     environment.add_function(POSITIVE, |value: &Value| positive(value));
@@ -68,6 +74,7 @@ pub fn register(environment: &mut Environment<'_>) {
     });
     environment.add_function(OWN, values::own);
     environment.add_function(EACH, values::each);
+    environment.add_function(EACH_TUPLE, values::each_tuple);
     environment.add_function(VARIADIC, Variadic::wrap);
 }
 
@@ -281,6 +288,13 @@ pub fn power(a: &Value, b: &Value) -> Result<Value, Error> {
             }
         }
         _ => Err(unsupported("**", a, b)),
+    }
+}
+
+fn constant_power(a: &Value, b: &Value) -> Result<Value, Error> {
+    match number(a).is_some_and(|base| base.float().is_sign_negative()) {
+        true => negative(&power(&negative(a)?, b)?),
+        false => power(a, b),
     }
 }
 

@@ -12,13 +12,23 @@
 //!
 //! A captured text is used behind its block, because a loop that is left discards it. The `else` of a loop is printed if
 //! no round reached its end, as in Jinja2.
+//!
+//! minijinja computes the condition of a loop for all items before the first round, Jinja2 for each item before its
+//! round. So the condition becomes one around the round, unless `loop` is used, which counts the rounds:
+//!
+//! ```text
+//! {% for a in b if c %}d{% endfor %}   ─►   {% for a in b %}{% if c %}d{% endif %}{% endfor %}
+//! ```
 
 use super::edits::Edits;
 use super::statements::Statement;
+use super::tokens::{self, Token};
 use crate::engine::jinja::rewrite::leave::{COMPLETED, LEAVE, LEFT, STAYS, UNFINISHED, WATCH};
 
 /// The name of a captured text until its block is complete.
 const CAPTURED: &str = "__captured__";
+/// Makes a statement of the condition of a loop.
+const APART: &str = "%}{% ";
 
 /// The open blocks, innermost last.
 #[derive(Debug, Default)]
@@ -37,6 +47,8 @@ struct Block {
     /// Open conditions around the rest of this block.
     guards: usize,
     way: Way,
+    /// The position of the `if` of a loop whose condition is computed in its rounds.
+    condition: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,11 +155,22 @@ impl Blocks {
                 head: (first.start, last.end),
                 guards: 0,
                 way: Way::Stays,
+                condition: condition(kind, source, statement),
             });
         } else if word == "else" {
             self.otherwise(statement, edits);
         } else if self.ends(word) {
             self.end(source, statement, edits);
+        }
+    }
+
+    /// A name in an expression.
+    pub fn mention(&mut self, name: &str) {
+        let mut around = self.open.iter_mut().rev();
+        if name == "loop"
+            && let Some(block) = around.find(|block| matches!(block.kind, Kind::Loop { .. }))
+        {
+            block.condition = None;
         }
     }
 
@@ -203,12 +226,16 @@ impl Blocks {
         else {
             return;
         };
-        let is_left = is_left && !is_recursive;
+        let condition = block.condition.take();
+        let is_left = is_left && !is_recursive || condition.is_some();
         block.kind = Kind::Otherwise { is_left };
         if is_left {
             edits.insert(block.start, &format!("{{%{} do {WATCH}() %}}", block.strip));
-            let put_in =
-                format!("do {COMPLETED}() %}}{{% endfor %}}{{% if {UNFINISHED}() %}}{{% with");
+            let close = condition.map_or("", |_| "{% endif %}");
+            condition.inspect(|at| edits.insert(*at, APART));
+            let put_in = format!(
+                "do {COMPLETED}() %}}{close}{{% endfor %}}{{% if {UNFINISHED}() %}}{{% with"
+            );
             edits.supersede(token.start, token.end, &put_in);
         } else {
             edits.insert(statement.end, &format!("{{% with {}%}}", statement.strip));
@@ -219,7 +246,12 @@ impl Blocks {
         let (Some(block), [token, ..]) = (self.open.pop(), statement.tokens) else {
             return;
         };
-        let close = format!("{{%{} endwith %}}", strip(source, statement.start));
+        let strip = strip(source, statement.start);
+        let close = format!("{{%{strip} endwith %}}");
+        if let Some(at) = block.condition {
+            edits.insert(at, APART);
+            edits.insert(statement.start, &format!("{{%{strip} endif %}}"));
+        }
         match block.kind {
             Kind::Otherwise { is_left: true } => {
                 edits.supersede(token.start, token.end, "endwith %}{% endif");
@@ -253,6 +285,19 @@ impl Blocks {
     }
 }
 
+fn condition(kind: Kind, source: &str, statement: &Statement<'_>) -> Option<usize> {
+    let is_if = |token: &&Token| token.kind == tokens::Kind::Separator && token.of(source) == "if";
+    let is_simple = matches!(
+        kind,
+        Kind::Loop {
+            is_recursive: false,
+            ..
+        }
+    ) && !source[statement.start..statement.end].contains("loop");
+    let found = statement.tokens.iter().find(is_if);
+    found.filter(|_| is_simple).map(|token| token.start)
+}
+
 /// What uses the captured text of a block.
 fn used(source: &str, block: &Block) -> Option<String> {
     let code = &source[block.head.0..block.head.1];
@@ -276,7 +321,7 @@ fn word<'s>(source: &'s str, statement: &Statement<'_>) -> Option<&'s str> {
 }
 
 /// The marker of a statement that removes the white space before it.
-fn strip(source: &str, start: usize) -> &'static str {
+pub fn strip(source: &str, start: usize) -> &'static str {
     match source[start..].starts_with("{%-") {
         true => "-",
         false => "",

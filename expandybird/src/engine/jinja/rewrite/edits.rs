@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::tokens::{Kind, Token};
+use super::tokens::{self, Kind, Token};
 use crate::engine::jinja::operators::chain::{FIRST, LAST, NEXT};
-use crate::engine::jinja::operators::{BINARY, COMPARE, CONCAT, NEGATIVE, OWN, POSITIVE, SLICE};
+use crate::engine::jinja::operators::{
+    BINARY, COMPARE, CONCAT, CONSTANT_POWER, NEGATIVE, OWN, POSITIVE, POWER, SLICE,
+};
 
 /// One insertion.
 #[derive(Debug, Default)]
@@ -140,8 +142,12 @@ impl Edits {
     fn chain(&mut self, parts: &[(Option<Token>, &[Token])], source: &str) {
         let first = parts.first().and_then(|(_, part)| part.first());
         for (operator, part) in parts.iter().skip(1).rev() {
-            if let (Some(first), Some(operator), Some(last)) = (first, operator, part.last()) {
-                self.call(first.start, *operator, last.end, source);
+            let (Some(first), Some(operator), Some(last)) = (first, operator, part.last()) else {
+                continue;
+            };
+            let text = operator.of(source);
+            if let Some((function, ..)) = BINARY.iter().find(|(_, own, _)| *own == text) {
+                self.call(function, first.start, *operator, last.end, source);
             }
         }
     }
@@ -166,9 +172,27 @@ impl Edits {
         self.chain(factors, source);
         for (_, factor) in factors {
             let powers = split(factor, &[Kind::Power]);
-            self.chain(&powers, source);
+            self.powers(&powers, source);
             for (_, power) in powers {
                 self.signs(power, source);
+            }
+        }
+    }
+
+    /// Powers, from the left.
+    fn powers(&mut self, powers: &[(Option<Token>, &[Token])], source: &str) {
+        let (Some((_, [first, ..])), 2..) = (powers.first(), powers.len()) else {
+            return;
+        };
+        let is_variable = |(_, power): &(_, &[Token])| !tokens::are_constant(power, source);
+        let variable = powers.iter().position(is_variable);
+        for (index, (operator, power)) in powers.iter().enumerate().skip(1).rev() {
+            if let (Some(operator), Some(last)) = (operator, power.last()) {
+                let function = match variable == Some(index) {
+                    true => CONSTANT_POWER,
+                    false => POWER,
+                };
+                self.call(function, first.start, *operator, last.end, source);
             }
         }
     }
@@ -196,15 +220,10 @@ impl Edits {
         }
     }
 
-    fn call(&mut self, start: usize, operator: Token, end: usize, source: &str) {
-        let found = BINARY
-            .iter()
-            .find(|(_, text, _)| *text == operator.of(source));
-        if let Some((function, ..)) = found {
-            self.insert(start, &format!("{function}("));
-            self.replace(operator, source, ",");
-            self.insert(end, ")");
-        }
+    fn call(&mut self, function: &str, start: usize, operator: Token, end: usize, source: &str) {
+        self.insert(start, &format!("{function}("));
+        self.replace(operator, source, ",");
+        self.insert(end, ")");
     }
 
     /// The rewritten text.
@@ -270,6 +289,7 @@ fn with_not_in(tokens: &[Token], source: &str) -> Vec<Token> {
             Some(not)
                 if token.kind == Kind::Compare
                     && token.of(source) == "in"
+                    && not.kind == Kind::Separator
                     && not.of(source) == "not" =>
             {
                 (not.kind, not.end) = (Kind::Compare, token.end);

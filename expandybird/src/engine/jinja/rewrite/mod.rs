@@ -24,10 +24,13 @@ mod tokens;
 use std::borrow::Cow;
 
 use super::operators::chain::{FIRST, LAST, NEXT};
-use super::operators::{BINARY, COMPARE, CONCAT, EACH, NEGATIVE, NO_ITEMS, OWN, POSITIVE, SLICE};
+use super::operators::{
+    BINARY, COMPARE, CONCAT, CONSTANT_POWER, EACH, EACH_TUPLE, NEGATIVE, NO_ITEMS, OWN, POSITIVE,
+    SLICE,
+};
 use edits::{Edits, Rank};
 use statements::{Statement, Statements};
-use tokens::{Kind, Token, kind, length};
+use tokens::{Kind, Token, kind, length, takes_argument};
 
 /// Plain text between two steps, in bytes: at most half a gigabyte for two million steps.
 const PLAIN_BYTES: usize = 256;
@@ -85,6 +88,7 @@ pub fn undone(message: &str) -> String {
         .map(|&(function, operator, _)| (function, operator));
     let others = [
         (CONCAT, "~"),
+        (CONSTANT_POWER, "**"),
         (NEGATIVE, "-"),
         (POSITIVE, "+"),
         (COMPARE, "a comparison"),
@@ -93,6 +97,7 @@ pub fn undone(message: &str) -> String {
         (LAST, "a comparison"),
         (SLICE, "a slice"),
         (EACH, ""),
+        (EACH_TUPLE, ""),
         (OWN, ""),
     ];
     let all = operators.chain(others);
@@ -253,9 +258,11 @@ fn code(
         }
         if matches!(character, '(' | '[' | '{') {
             let outside = levels.len().checked_sub(2)?;
-            let follows_operand = levels[outside]
+            let before = &levels[outside];
+            let follows_operand = before
                 .last()
-                .is_some_and(|token| token.kind == Kind::Operand);
+                .is_some_and(|token| token.kind == Kind::Operand)
+                && !takes_argument(before, source);
             brackets.push(Bracket {
                 start: at,
                 kind: match (character, follows_operand) {

@@ -9,10 +9,10 @@
 //! - `with a = 1, b = 2`: a value does not see the other names.
 
 use super::STEP;
-use super::blocks::Blocks;
+use super::blocks::{self, Blocks};
 use super::edits::{Edits, Rank};
 use super::tokens::{Kind, Token};
-use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
+use crate::engine::jinja::operators::{EACH, EACH_TUPLE, LATER, OWN, VARIADIC};
 use crate::engine::jinja::signature::variadic::MISSING;
 
 /// The prefix of the names of a `with` block while its values are computed.
@@ -50,15 +50,18 @@ struct Macro {
     takes_rest: bool,
     takes_names: bool,
     has_defaults: bool,
+    takes_caller: bool,
 }
 
 impl Statements {
     /// A name in an expression.
     pub fn mention(&mut self, name: &str) {
+        self.blocks.mention(name);
         // A macro takes what a macro within it mentions.
         for open in &mut self.macros {
             open.takes_rest |= name == "varargs";
             open.takes_names |= name == "kwargs";
+            open.takes_caller |= name == "caller";
         }
     }
 
@@ -76,7 +79,7 @@ impl Statements {
             "set" => assignment(source, statement.tokens, edits),
             "for" => iteration(source, statement.tokens, edits),
             "macro" => self.open(source, statement, edits),
-            "endmacro" => self.close(statement, edits),
+            "endmacro" => self.close(source, statement, edits),
             "with" => self.withs.push(with(source, statement, edits)),
             "endwith" if self.withs.pop() == Some(true) => {
                 edits.insert(
@@ -99,6 +102,7 @@ impl Statements {
             takes_rest: false,
             takes_names: false,
             has_defaults: false,
+            takes_caller: false,
         });
         let mut later = String::new();
         for parameter in statement.bracketed.split(|token| token.of(source) == ",") {
@@ -128,14 +132,21 @@ impl Statements {
         }
     }
 
-    fn close(&mut self, statement: &Statement<'_>, edits: &mut Edits) {
-        let Some(closed) = self
-            .macros
-            .pop()
-            .filter(|closed| closed.takes_rest || closed.takes_names || closed.has_defaults)
-        else {
+    fn close(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
+        let Some(closed) = self.macros.pop() else {
             return;
         };
+        if closed.takes_caller {
+            // minijinja looks for it only in the macro itself.
+            let strip = blocks::strip(source, statement.start);
+            edits.insert(
+                statement.start,
+                &format!("{{%{strip} if caller %}}{{% endif %}}"),
+            );
+        }
+        if !(closed.takes_rest || closed.takes_names || closed.has_defaults) {
+            return;
+        }
         let missing = format!("{MISSING}=()");
         let added = [
             (closed.takes_rest, "varargs=()"),
@@ -200,8 +211,13 @@ fn iteration(source: &str, tokens: &[Token], edits: &mut Edits) {
     let value = tokens[from + 1..]
         .split(|token| is(token, "if") || is(token, "recursive"))
         .next();
+    let has = |tokens: &[Token], word| tokens.iter().any(|token| is(token, word));
+    let function = match has(&tokens[..from], ",") && has(tokens, "if") {
+        true => EACH_TUPLE,
+        false => EACH,
+    };
     if let Some(last) = value.and_then(<[Token]>::last) {
-        wrap(EACH, tokens[from].end, last.end, edits);
+        wrap(function, tokens[from].end, last.end, edits);
     }
 }
 

@@ -91,19 +91,58 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
         "," | ":" | "=" => Kind::Separator,
         // `a.in` is an attribute. `is in` and `is not` belong to a test.
         _ if last == Some(".") => Kind::Operand,
-        "not" | "in" if last == Some("is") || last == Some("not") && is_test(before, source) => {
-            Kind::Operand
-        }
+        "not" | "in" if last == Some("is") => Kind::Operand,
+        "in" | "not" | "if" | "recursive" if takes_argument(before, source) => Kind::Operand,
         "in" => Kind::Compare,
         "and" | "or" | "not" | "if" | "else" | "recursive" => Kind::Separator,
         _ => Kind::Operand,
     }
 }
 
-/// Whether the tokens before end in `is not`.
-fn is_test(before: &[Token], source: &str) -> bool {
-    let [.., is, _] = before else {
+/// Whether the tokens before end in `is` and the name of a test. A name behind it is its argument, `in` too, and so
+/// are a list and a map.
+pub fn takes_argument(before: &[Token], source: &str) -> bool {
+    let words = before.iter().rev().take(3).map(|token| token.of(source));
+    let words: Vec<&str> = words.collect();
+    matches!(words[..], [_, "is", ..] | [_, "not", "is"])
+}
+
+/// Words that are no names of variables.
+const KEYWORDS: [&str; 13] = [
+    "true", "True", "false", "False", "none", "None", "and", "or", "not", "in", "is", "if", "else",
+];
+
+/// Whether Jinja2 computes an operand while it compiles: it has no variables, and no calls but of filters and tests.
+pub fn are_constant(operand: &[Token], source: &str) -> bool {
+    let (Some(first), Some(last)) = (operand.first(), operand.last()) else {
         return false;
     };
-    &source[is.start..is.end] == "is"
+    let mut words = vec!["", ""];
+    let mut rest = source[first.start..last.end].trim_start();
+    while !rest.is_empty() {
+        let Some(length) = length(rest) else {
+            return false;
+        };
+        let (word, after) = rest.split_at(length);
+        words.push(word);
+        rest = after.trim_start();
+    }
+    let mut triples = words.windows(3);
+    !triples.any(|triple| matches!(triple, [a, b, c] if is_variable(a, b, c)))
+}
+
+/// Whether the third of three words in a row is a variable, or calls a value.
+fn is_variable(first: &str, second: &str, word: &str) -> bool {
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_applied = |before: &str| matches!(before, "|" | "is" | "not");
+    match word {
+        "(" if is_name(second) => !is_applied(first) && !KEYWORDS.contains(&second),
+        "(" => matches!(second, ")" | "]" | "}"),
+        _ if is_name(word) => {
+            let is_of_another =
+                matches!(second, "." | "|" | "is") || (first, second) == ("is", "not");
+            !is_of_another && !KEYWORDS.contains(&word)
+        }
+        _ => false,
+    }
 }

@@ -124,6 +124,27 @@ impl List {
     }
 }
 
+/// The items of a list that may change meanwhile, as in Python: the next one is the one at the next index.
+struct Live {
+    list: Arc<List>,
+    at: usize,
+}
+
+impl Iterator for Live {
+    type Item = Value;
+
+    fn next(&mut self) -> Option<Value> {
+        let item = self.list.items().get(self.at).cloned();
+        self.at += 1;
+        item
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.list.items().len().saturating_sub(self.at);
+        (left, Some(left))
+    }
+}
+
 fn push(items: &mut Vec<Value>, item: Value) -> Result<(), Error> {
     if items.len() >= ITEMS {
         return Err(Error::new(
@@ -159,8 +180,8 @@ impl Object for List {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        let items = self.items().clone();
-        Enumerator::Values(items)
+        let list = Arc::clone(self);
+        Enumerator::Iter(Box::new(Live { list, at: 0 }))
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {

@@ -69,6 +69,18 @@ pub fn each(value: Value) -> Result<Value, Error> {
     }
 }
 
+/// The same, with lists in it as tuples.
+pub fn each_tuple(value: Value) -> Result<Value, Error> {
+    let packed = items(&each(value)?)?.into_iter().map(|item| {
+        Ok(match python::is_mutable_list(&item) {
+            true => Value::from(Tuple::new(items(&item)?)),
+            false => item,
+        })
+    });
+    let packed: Vec<Value> = packed.collect::<Result<_, Error>>()?;
+    List::make(packed.into_iter())
+}
+
 fn collection(value: Value) -> Result<Value, Error> {
     if value.downcast_object_ref::<List>().is_some()
         || value.downcast_object_ref::<Dict>().is_some()

@@ -103,7 +103,7 @@ pub fn contains(container: &Value, item: &Value) -> Result<bool, Error> {
         })?;
         return Ok(text.contains(part));
     }
-    if container.kind() == ValueKind::Map {
+    if container.kind() == ValueKind::Map && python::is_map(container) {
         dict::check_key(item)?;
         return Ok(found(container, item).is_some());
     }

@@ -21,6 +21,9 @@ fn write(value: &Value, column: usize, behind: usize, out: &mut String) -> Resul
     let flat = flat(value)?;
     let fits = column + flat.chars().count() + behind <= WIDTH;
     match value.kind() {
+        ValueKind::String if !fits && !value.is_safe() && value.is_true() => {
+            write_text(value, column, behind, out)
+        }
         ValueKind::Map if !fits && repr::is_dict(value) => write_map(value, column, behind, out),
         ValueKind::Seq if !fits && value.len() != Some(0) => write_list(value, column, behind, out),
         _ => {
@@ -28,6 +31,69 @@ fn write(value: &Value, column: usize, behind: usize, out: &mut String) -> Resul
             meter::check(out.len())
         }
     }
+}
+
+/// Whole words in pieces, each on a line of its own; in round brackets if the text is all that is printed.
+fn write_text(value: &Value, column: usize, behind: usize, out: &mut String) -> Result<(), Error> {
+    let is_all = column == 0 && behind == 0;
+    let (column, behind) = if is_all { (1, 1) } else { (column, behind) };
+    let pieces = pieces(python::text(value)?, WIDTH.saturating_sub(column), behind)?;
+    let text = pieces.join(&format!("\n{:column$}", ""));
+    match is_all && pieces.len() > 1 {
+        true => out.push_str(&format!("({text})")),
+        false => out.push_str(&text),
+    }
+    meter::check(out.len())
+}
+
+/// Lines, and words of lines that are wider than this. Some characters follow the last one.
+fn pieces(text: &str, width: usize, behind: usize) -> Result<Vec<String>, Error> {
+    let mut pieces = Vec::new();
+    let lines = python::lines(text, true);
+    for (index, line) in lines.iter().enumerate() {
+        let behind = if index + 1 == lines.len() { behind } else { 0 };
+        let fits = |text: &str, behind| Ok::<_, Error>(width_of(text)? + behind <= width);
+        if fits(line, behind)? {
+            pieces.push((*line).to_owned());
+            continue;
+        }
+        let mut words = words(line).into_iter().peekable();
+        let mut piece = String::new();
+        while let Some(word) = words.next() {
+            let behind = if words.peek().is_none() { behind } else { 0 };
+            let longer = format!("{piece}{word}");
+            if fits(&longer, behind)? {
+                piece = longer;
+            } else if !piece.is_empty() {
+                pieces.push(std::mem::replace(&mut piece, word.to_owned()));
+            } else {
+                piece = longer;
+            }
+        }
+        pieces.push(piece);
+    }
+    pieces
+        .into_iter()
+        .map(|piece| flat(&piece.into()))
+        .collect()
+}
+
+fn width_of(text: &str) -> Result<usize, Error> {
+    Ok(flat(&text.into())?.chars().count())
+}
+
+/// Each with the white space behind it.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let space = rest.find(python::is_space).unwrap_or(rest.len());
+        let more = rest[space..].find(|c| !python::is_space(c));
+        let (word, after) = rest.split_at(more.map_or(rest.len(), |more| space + more));
+        words.push(word);
+        rest = after;
+    }
+    words
 }
 
 fn write_list(value: &Value, column: usize, behind: usize, out: &mut String) -> Result<(), Error> {
