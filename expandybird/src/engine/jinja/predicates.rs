@@ -98,12 +98,13 @@ fn is_integer(value: &Value) -> bool {
     value.kind() == ValueKind::Number && value.is_integer()
 }
 
-/// A value with a length and items. An undefined value has both.
+/// A value with a length and items. An undefined value has both, a namespace neither.
 fn is_sequence(value: &Value) -> bool {
-    matches!(
+    let is_any = matches!(
         value.kind(),
-        ValueKind::Seq | ValueKind::String | ValueKind::Map | ValueKind::Undefined
-    )
+        ValueKind::Seq | ValueKind::String | ValueKind::Undefined
+    );
+    is_any || python::is_map(value)
 }
 
 fn remainder(mut call: Call<'_, '_, '_>, wanted: i64) -> Result<Value, Error> {

@@ -27,10 +27,14 @@ pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     if let Some(text) = value.as_str() {
         let base = base.integer()?.unwrap_or(10);
         let text = text.trim_matches(python::is_space);
-        let whole = without_underscores(text).and_then(|text| parsed(&text, base));
-        return Ok(whole
-            .or_else(|| parsed_float(text).and_then(truncated))
-            .map_or(default, integer));
+        let whole = without_underscores(text).map(|text| parsed(&text, base));
+        return match whole.transpose()?.flatten() {
+            Some(whole) => Ok(integer(whole)),
+            None => match parsed_float(text) {
+                Some(number) => cut(number, default),
+                None => Ok(default),
+            },
+        };
     }
     match number(&value) {
         _ if value.is_undefined() => Err(python::undefined(&value, "is not a number")),
@@ -38,11 +42,18 @@ pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
         Some(Number::Float(number)) if number.is_infinite() => {
             Err(python::invalid("cannot convert float infinity to integer"))
         }
-        Some(Number::Float(number)) if number.is_nan() => Ok(default),
-        Some(Number::Float(number)) => truncated(number)
+        Some(Number::Float(number)) => cut(number, default),
+        None => Ok(default),
+    }
+}
+
+/// A float without its fraction. The default for what is no number.
+fn cut(number: f64, default: Value) -> Result<Value, Error> {
+    match number.is_finite() {
+        true => truncated(number)
             .map(integer)
             .ok_or_else(operators::overflow),
-        None => Ok(default),
+        false => Ok(default),
     }
 }
 
@@ -58,7 +69,8 @@ fn without_underscores(text: &str) -> Option<String> {
         .then(|| text.replace('_', ""))
 }
 
-fn parsed(text: &str, base: i64) -> Option<i128> {
+/// `None` if it is not an integer of the base.
+fn parsed(text: &str, base: i64) -> Result<Option<i128>, Error> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -71,14 +83,16 @@ fn parsed(text: &str, base: i64) -> Option<i128> {
             .flatten()
             .map(|digits| (digits, its))
     });
-    let base = u32::try_from(if base == 0 { 10 } else { base })
-        .ok()
-        .filter(|base| (2..=36).contains(base))?;
+    let base = u32::try_from(if base == 0 { 10 } else { base });
+    let Some(base) = base.ok().filter(|base| (2..=36).contains(base)) else {
+        return Ok(None);
+    };
     let (digits, base) = prefixed.unwrap_or((&lower, base));
-    let has_digits = digits.starts_with(|c: char| c.is_ascii_alphanumeric());
-    has_digits
-        .then(|| i128::from_str_radix(&format!("{sign}{digits}"), base).ok())
-        .flatten()
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(base)) {
+        return Ok(None);
+    }
+    let whole = i128::from_str_radix(&format!("{sign}{digits}"), base);
+    whole.map(Some).map_err(|_| operators::overflow())
 }
 
 fn parsed_float(text: &str) -> Option<f64> {
@@ -135,9 +149,12 @@ fn common(value: &Value, precision: &Value) -> Result<Value, Error> {
     };
     match number(value) {
         Some(Number::Int(number)) => Ok(integer(rounded(number, digits))),
-        Some(Number::Float(number)) if precision.is_none() => truncated(number.round_ties_even())
-            .map(integer)
-            .ok_or_else(|| python::invalid("cannot convert float infinity or NaN to integer")),
+        Some(Number::Float(number)) if precision.is_none() && number.is_finite() => {
+            cut(number.round_ties_even(), ().into())
+        }
+        Some(Number::Float(_)) if precision.is_none() => Err(python::invalid(
+            "cannot convert float infinity or NaN to integer",
+        )),
         Some(Number::Float(number)) => Ok(Value::from(half_even(number, digits))),
         None if value.is_undefined() => Err(python::undefined(value, "is not a number")),
         None => Err(python::invalid("round takes a number")),

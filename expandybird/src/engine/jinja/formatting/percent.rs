@@ -1,6 +1,5 @@
 //! `'%-5s|%(name)05.2f' % values`.
 
-use minijinja::value::Tuple;
 use minijinja::{Error, Value};
 
 use super::{bounded, converted, numbers};
@@ -12,12 +11,15 @@ use crate::engine::jinja::values::repr;
 
 /// A tuple provides its items, a map its names, any other value itself.
 pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
-    let tuple = argument.downcast_object_ref::<Tuple>();
-    let places = tuple.map_or_else(|| vec![argument.clone()], |tuple| tuple.to_vec());
+    let is_tuple = python::is_tuple(argument);
+    let places = match is_tuple {
+        true => python::items(argument)?,
+        false => vec![argument.clone()],
+    };
     let mut formatter = Formatter {
         argument,
         // Items of a map or a list may stay unused.
-        may_be_left: tuple.is_none()
+        may_be_left: !is_tuple
             && (python::is_map(argument) || python::is_list(argument) || argument.is_undefined()),
         places: places.into_iter(),
     };

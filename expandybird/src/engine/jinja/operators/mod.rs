@@ -87,7 +87,7 @@ pub fn add(a: &Value, b: &Value) -> Result<Value, Error> {
         meter::check(left.len() + right.len())?;
         return Ok(Value::from([left, right].concat()));
     }
-    if is_list(a) && is_list(b) && is_tuple(a) == is_tuple(b) {
+    if is_list(a) && is_list(b) && python::is_tuple(a) == python::is_tuple(b) {
         return join(a, b);
     }
     match (number(a), number(b)) {
@@ -102,7 +102,7 @@ pub fn add(a: &Value, b: &Value) -> Result<Value, Error> {
 fn join(a: &Value, b: &Value) -> Result<Value, Error> {
     let mut items = values::items(a)?;
     items.extend(values::items(b)?);
-    match is_tuple(a) {
+    match python::is_tuple(a) {
         true => Ok(Value::from(Tuple::new(items))),
         false => List::make(items.into_iter()),
     }
@@ -145,7 +145,7 @@ fn repeat(value: &Value, times: i128) -> Option<Result<Value, Error>> {
                 .saturating_mul(size_of::<Value>()),
         )?;
         let repeated = (0..times).flat_map(|_| items.iter().cloned());
-        match is_tuple(value) {
+        match python::is_tuple(value) {
             true => Ok(Value::from(Tuple::new(repeated.collect()))),
             false => List::make(repeated),
         }
@@ -359,10 +359,6 @@ pub fn integer(number: i128) -> Value {
 /// A list or a tuple. A range can be neither added nor repeated.
 fn is_list(value: &Value) -> bool {
     python::is_list(value) && value.downcast_object_ref::<Range>().is_none()
-}
-
-fn is_tuple(value: &Value) -> bool {
-    value.downcast_object_ref::<Tuple>().is_some()
 }
 
 pub fn overflow() -> Error {

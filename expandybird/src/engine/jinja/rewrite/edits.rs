@@ -62,10 +62,15 @@ impl Edits {
         self.insert(end, ")");
     }
 
-    /// Turns `x[a:b:c]` into a call of a method of `x`. `close` is the bracket at the end.
-    pub fn slice(&mut self, open: usize, inside: &[Token], close: Token, source: &str) {
+    /// Turns `x[a:b:c]` into a call of a method of `x`, and `x[a, b]` into `x[(a, b)]`. `close` is the bracket at the
+    /// end.
+    pub fn subscript(&mut self, open: usize, inside: &[Token], close: Token, source: &str) {
         let colons = || inside.iter().filter(|token| token.of(source) == ":");
         if !(1..=2).contains(&colons().count()) {
+            if inside.iter().any(|token| token.of(source) == ",") {
+                self.put(open + 1, Rank::Assignment, 0, "(");
+                self.insert(close.start, ")");
+            }
             return;
         }
         let is_empty = |part: &[Token]| part.is_empty();

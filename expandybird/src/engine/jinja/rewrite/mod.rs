@@ -235,7 +235,9 @@ fn code(
                 let bracket = brackets.pop()?;
                 match bracket.kind {
                     BracketKind::Literal => edits.literal(bracket.start, end),
-                    BracketKind::Subscript => edits.slice(bracket.start, &bracketed, token, source),
+                    BracketKind::Subscript => {
+                        edits.subscript(bracket.start, &bracketed, token, source)
+                    }
                     BracketKind::Round
                         if bracketed.is_empty() && is_cycle(levels.last()?, source) =>
                     {

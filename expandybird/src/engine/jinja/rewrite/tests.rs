@@ -98,6 +98,34 @@ fn operators_become_calls_and_everything_else_stays() {
             "{% for a in b %}{% else %}{% set c = 1 %}{% endfor %}",
             "{% for a in __each__(( b)) %}{% else %}{% with %}{% set c = __own__(( 1)) %}{% endwith %}{% endfor %}",
         ),
+        (
+            "{% for a in b if c -%} d {%- endfor %}",
+            "{% for a in __each__(( b)) %}{% if c -%} d {%- endif %}{%- endfor %}",
+        ),
+        (
+            "{% for a in b if c %}d{% else %}e{% endfor %}",
+            "{% do __watch__() %}{% for a in __each__(( b)) %}{% if c %}d{% do __completed__() %}{% endif %}{% endfor %}{% if __unfinished__() %}{% with %}e{% endwith %}{% endif %}",
+        ),
+        (
+            "{% for a, b in c if d %}{{ loop }}{% endfor %}",
+            "{% for a, b in __each_tuple__(( c)) if d %}{{ loop }}{% endfor %}",
+        ),
+        (
+            "{% macro m() -%} {{ caller }} {%- endmacro %}",
+            "{% macro m() -%}{{''-}} {{ caller }} {%- if caller %}{% endif %}{%- endmacro %}",
+        ),
+        (
+            "{{ -1 ** x }}{{ -x ** -1 }}{{ a(-2|f(g=1) ** b) }}",
+            "{{ __constpow__(__neg__(1) , x) }}{{ __pow__(__neg__(x) , __neg__(1)) }}{{ a(__constpow__(__neg__(2)|f(g=1) , b)) }}",
+        ),
+        (
+            "{{ a[b + 1, c] }}{{ a[b, c|d + e][0] }}",
+            "{{ a[(__add__(b , 1), c)] }}{{ a[(b, __add__(c|d , e))][0] }}",
+        ),
+        (
+            "{{ a is in [1] }}{{ a is b not in c }}",
+            "{{ a is in __own__([1]) }}{{ __compare__(a is b not , 'in', c) }}",
+        ),
         ("a\r\nb\rc", "a\nb\nc"),
         (
             "{% filter upper -%} x {%- endfilter %}",

@@ -127,8 +127,9 @@ pub fn are_constant(operand: &[Token], source: &str) -> bool {
         words.push(word);
         rest = after.trim_start();
     }
-    let mut triples = words.windows(3);
-    !triples.any(|triple| matches!(triple, [a, b, c] if is_variable(a, b, c)))
+    words.push("");
+    let mut fours = words.windows(4);
+    !fours.any(|four| matches!(four, [a, b, c, d] if *d != "=" && is_variable(a, b, c)))
 }
 
 /// Whether the third of three words in a row is a variable, or calls a value.

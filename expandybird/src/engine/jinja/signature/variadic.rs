@@ -13,6 +13,8 @@ use crate::engine::jinja::values::python;
 const REST: &str = "varargs";
 /// The parameter for named arguments that are not the macro's own parameters.
 const NAMES: &str = "kwargs";
+/// The argument of a `call` block, and what says whether a macro takes it.
+const CALLER: &str = "caller";
 /// The parameter for the names of missing arguments.
 pub const MISSING: &str = "__missing__";
 
@@ -23,6 +25,7 @@ pub struct Variadic {
     takes_rest: bool,
     takes_names: bool,
     takes_missing: bool,
+    takes_caller: bool,
 }
 
 impl Variadic {
@@ -36,12 +39,14 @@ impl Variadic {
         let takes_missing = take(MISSING);
         let takes_names = take(NAMES);
         let takes_rest = take(REST);
+        let takes_caller = inner.get_attr(CALLER)?.is_true();
         Ok(Value::from_object(Self {
             inner,
             parameters,
             takes_rest,
             takes_names,
             takes_missing,
+            takes_caller,
         }))
     }
 
@@ -88,7 +93,8 @@ impl Variadic {
         let mut others = Vec::new();
         for name in by_name.args() {
             let value: Value = by_name.get(name)?;
-            let is_known = name == "caller" || open.iter().any(|open| open == name);
+            let is_open = open.iter().any(|open| open == name);
+            let is_known = is_open || name == CALLER && self.takes_caller;
             match (is_known, self.takes_names) {
                 (true, _) => known.push((name.to_owned(), value)),
                 (false, true) => others.push((Value::from(name), value)),

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use minijinja::value::{Tuple, ValueKind};
+use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind, Value};
 
 use super::{dict, python, repr};
@@ -62,7 +62,10 @@ pub fn equal(a: &Value, b: &Value) -> Result<bool, Error> {
 }
 
 fn equal_items(a: &Value, b: &Value) -> Result<bool, Error> {
-    if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
+    if python::is_tuple(a) != python::is_tuple(b)
+        || is_range(a) != is_range(b)
+        || a.len() != b.len()
+    {
         return Ok(false);
     }
     for (a, b) in a.try_iter()?.zip(b.try_iter()?) {
@@ -136,7 +139,7 @@ pub fn compare(a: &Value, b: &Value) -> Result<Ordering, Error> {
         });
     }
     let is_list = |value: &Value| value.kind() == ValueKind::Seq && !is_range(value);
-    if is_list(a) && is_list(b) && is_tuple(a) == is_tuple(b) {
+    if is_list(a) && is_list(b) && python::is_tuple(a) == python::is_tuple(b) {
         return compare_items(a, b);
     }
     if let Some(missing) = [a, b].into_iter().find(|value| value.is_undefined()) {
@@ -163,10 +166,6 @@ fn compare_items(a: &Value, b: &Value) -> Result<Ordering, Error> {
             (Some(a), Some(b)) => return compare(&a, &b),
         }
     }
-}
-
-fn is_tuple(value: &Value) -> bool {
-    value.downcast_object_ref::<Tuple>().is_some()
 }
 
 fn is_range(value: &Value) -> bool {

@@ -73,15 +73,14 @@ pub fn string(value: &Value) -> Result<String, Error> {
     meter::text(|out| repr::write_str(out, value))
 }
 
+/// A tuple, or a pair of `groupby`, which is one with names.
 pub fn is_tuple(value: &Value) -> bool {
-    value.downcast_object_ref::<Tuple>().is_some()
+    value.downcast_object_ref::<Tuple>().is_some() || value.downcast_object_ref::<Group>().is_some()
 }
 
 /// A list. Not a tuple or a range, because they cannot be changed.
 pub fn is_mutable_list(value: &Value) -> bool {
-    let is_fixed = is_tuple(value)
-        || value.downcast_object_ref::<Range>().is_some()
-        || value.downcast_object_ref::<Group>().is_some();
+    let is_fixed = is_tuple(value) || value.downcast_object_ref::<Range>().is_some();
     is_list(value) && !is_fixed
 }
 

@@ -3,10 +3,10 @@
 use std::fmt::{self, Write};
 
 use minijinja::Value;
-use minijinja::value::{Tuple, ValueKind};
+use minijinja::value::ValueKind;
 
 use super::dict::{Dict, Entries};
-use crate::engine::jinja::filters::Group;
+use super::python;
 use crate::engine::jinja::globals::range::Range;
 
 /// How deep lists are printed. Deeper ones are shown as dots, as Python shows a list that contains itself.
@@ -55,9 +55,7 @@ pub fn type_name(value: &Value) -> &'static str {
         ValueKind::Number => "float",
         ValueKind::String => "str",
         ValueKind::Seq if value.downcast_object_ref::<Range>().is_some() => "range",
-        ValueKind::Seq if value.downcast_object_ref::<Tuple>().is_some() || is_group(value) => {
-            "tuple"
-        }
+        ValueKind::Seq if python::is_tuple(value) => "tuple",
         ValueKind::Seq => "list",
         ValueKind::Map if is_dict(value) => "dict",
         ValueKind::Map => "Namespace",
@@ -147,7 +145,7 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
             _ => write!(out, "range({start}, {stop}, {step})"),
         };
     }
-    let is_tuple = value.downcast_object_ref::<Tuple>().is_some() || is_group(value);
+    let is_tuple = python::is_tuple(value);
     let (open, close) = if is_tuple { ('(', ')') } else { ('[', ']') };
     out.write_char(open)?;
     let mut count = 0;
@@ -162,11 +160,6 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
         out.write_char(',')?;
     }
     out.write_char(close)
-}
-
-/// A pair of `groupby`, whose two parts also have names.
-fn is_group(value: &Value) -> bool {
-    value.downcast_object_ref::<Group>().is_some()
 }
 
 /// A map; what has names and is none is a namespace.
