@@ -7,7 +7,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +19,8 @@ use serde::Serialize;
 
 /// Standard output.
 const STDOUT: &str = "-";
+/// A new file is for its owner alone. Log rotation may make it with other rights.
+const MODE: u32 = 0o600;
 
 /// Clones write to the same file. By default nothing is written.
 #[derive(Clone, Default)]
@@ -204,7 +206,8 @@ impl AuditSink {
 }
 
 fn opened(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(MODE).open(path)
 }
 
 fn is_same(path: &Path, file: &File) -> bool {
@@ -258,6 +261,9 @@ mod tests {
         assert_eq!(users(&old), ["ann", "bob\n{}", "cay"]);
         assert_eq!(users(&path), ["dan"]);
         assert!(audit.health().unwrap().ready);
+        for file in [path, old] {
+            assert_eq!(file.metadata().unwrap().mode() & 0o777, MODE);
+        }
     }
 
     #[test]

@@ -4,8 +4,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use manager::Config;
+use nix::sys::stat::{Mode, umask};
 
 fn main() -> ExitCode {
+    // Stores, audit logs, keys and caches are for the manager's user alone.
+    umask(Mode::S_IRWXG | Mode::S_IRWXO);
     // Not a flag of the manager: it starts itself so, before it opens a store.
     match manager::looks_at_store(std::env::args_os()) {
         true => ExitCode::SUCCESS,

@@ -1,9 +1,11 @@
 //! The store is backed up, moved to another manager, and verified; its disk fills up; a file of it is damaged.
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use e2e::Stack;
+use e2e::stack::AUDIT_LOG;
 
 use crate::configurations::maps;
 
@@ -60,6 +62,39 @@ async fn a_file_that_is_no_backup_is_refused_and_fills_nothing() -> Result<()> {
     let list = stack.dm.json(&["list"]).await?;
     assert_eq!(list["items"], serde_json::json!([]));
     Ok(())
+}
+
+#[tokio::test]
+async fn what_the_manager_keeps_can_be_read_by_its_user_alone() -> Result<()> {
+    let stack = Stack::telling_all().await?;
+    stack.write("own.yaml", &maps(&["own"], "first"))?;
+    stack.deploy(&["own.yaml"]).await?;
+    stack.dm.ok(&["admin", "rotate"]).await?;
+    let mut all = below(&stack.store())?;
+    all.extend([stack.store(), stack.store().with_extension("key")]);
+    all.push(stack.folder().join(AUDIT_LOG));
+    let mut open = Vec::new();
+    for path in &all {
+        let mode = path.metadata()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            open.push(format!("{}: {mode:o}", path.display()));
+        }
+    }
+    assert_eq!(open, Vec::<String>::new(), "of {}", all.len());
+    Ok(())
+}
+
+/// Everything in a folder, also in those within it.
+fn below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(below(&path)?);
+        }
+        found.push(path);
+    }
+    Ok(found)
 }
 
 /// More than the manager needs to begin with and keeps free, and less than that with [`FILLER_MIB`] on it.

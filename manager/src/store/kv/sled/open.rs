@@ -9,6 +9,7 @@ use super::super::KvError;
 use super::Data;
 use super::acknowledged::{self, Acknowledged};
 use super::disk::files::LOG;
+use super::disk::private;
 use super::loss::{self, Loss};
 use super::tip::{self, Tip};
 
@@ -75,6 +76,7 @@ fn opened(path: &Path, accept: Option<&str>) -> Result<(Data, Tip), KvError> {
         }
     }
     let tip = settled(&data, acknowledged, found, held)?;
+    private::close(path).map_err(|error| not_made(path, &error))?;
     Ok((data, tip))
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod blobs;
 pub(super) mod files;
+pub(super) mod private;
 
 use std::path::PathBuf;
 
