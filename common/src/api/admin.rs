@@ -29,6 +29,30 @@ pub struct Rotated {
     pub entries: u64,
 }
 
+/// The answer of `GET` and of `POST /admin/upgrade`: which format the store has, and which it could have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Formats {
+    /// The format that is in force: the manager writes no newer one.
+    pub in_force: u32,
+    /// The newest format that the manager reads and writes.
+    pub newest: u32,
+    /// The managers that have the store or wait for it. Empty for a store in a folder or in memory.
+    pub managers: Vec<RegisteredManager>,
+}
+
+/// A manager that has the store or waits for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RegisteredManager {
+    /// Its host and process.
+    pub name: String,
+    /// The version of the program.
+    pub version: String,
+    /// The newest format that it reads.
+    pub reads: u32,
+}
+
 /// The answer of `GET /admin/verify`: whether the contents of the store are complete and consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -68,6 +68,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::InUse
         | ErrorCode::Conflict
         | ErrorCode::StoreNotEmpty
+        | ErrorCode::ManagersBehind
         | ErrorCode::OperationRunning
         | ErrorCode::NeverApplied
         | ErrorCode::Superseded

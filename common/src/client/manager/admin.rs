@@ -5,7 +5,7 @@ use futures::{Stream, TryStreamExt};
 use reqwest::{Body, Method};
 
 use super::ManagerClient;
-use crate::api::admin::{ARCHIVE, Restored, Rotated, Verification};
+use crate::api::admin::{ARCHIVE, Formats, Restored, Rotated, Verification};
 use crate::client::error::ClientError;
 
 impl ManagerClient {
@@ -37,6 +37,18 @@ impl ManagerClient {
     /// Makes a new key for the store, and seals all entries with it.
     pub async fn rotate(&self) -> Result<Rotated, ClientError> {
         let request = self.endpoint.request(Method::POST, &["admin", "rotate"]);
+        self.endpoint.fetch(request, None).await
+    }
+
+    /// The format of the store, and the managers that use it.
+    pub async fn formats(&self) -> Result<Formats, ClientError> {
+        let request = self.endpoint.request(Method::GET, &["admin", "upgrade"]);
+        self.endpoint.fetch(request, None).await
+    }
+
+    /// Puts the newest format of the store in force.
+    pub async fn upgrade_store(&self) -> Result<Formats, ClientError> {
+        let request = self.endpoint.request(Method::POST, &["admin", "upgrade"]);
         self.endpoint.fetch(request, None).await
     }
 
