@@ -57,6 +57,9 @@ impl From<Error> for ApiError {
             Error::Store(error @ StoreError::NotEmpty) => {
                 Self::new(ErrorCode::StoreNotEmpty, error.to_string())
             }
+            Error::Store(error @ StoreError::Behind(_)) => {
+                Self::new(ErrorCode::ManagersBehind, error.to_string())
+            }
             Error::Store(error @ StoreError::Archive(_)) => {
                 Self::new(ErrorCode::InvalidBackup, error.to_string())
             }

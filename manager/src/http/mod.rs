@@ -89,6 +89,7 @@ routes! {
     "/admin/restore" POST admin::restore ClusterScoped(Store, Create);
     "/admin/verify" GET admin::verify ClusterScoped(Store, Get);
     "/admin/rotate" POST admin::rotate ClusterScoped(Store, Update);
+    "/admin/upgrade" GET admin::formats ClusterScoped(Store, Get), POST admin::upgrade ClusterScoped(Store, Update);
     "/deployments" GET deployments::list Filtered, POST deployments::create InBody;
     "/deployments/{deployment}" GET deployments::get Deployment(Get), PUT deployments::update Deployment(Update), DELETE deployments::delete Deployment(Delete);
     "/deployments/{deployment}/rollback" POST deployments::rollback Deployment(Update);

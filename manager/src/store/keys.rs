@@ -7,6 +7,7 @@
 //! | `fence` | the number of the last take of an operation, and the name of the store that the numbers are of |
 //! | `deployment·NAME` | the deployment as callers see it |
 //! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
+//! | `recorded·NAME·DIGEST` | a piece of the list of what exists, where that is long: without an envelope, like `content` |
 //! | `writer·NAME` | who wrote it last: in whose name drift of it is looked for and corrected; absent if nobody was known |
 //! | `lock·NAME` | the id of the operation that holds it |
 //! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
@@ -47,7 +48,7 @@ use super::kv::Key;
 
 const SEPARATOR: u8 = 0;
 
-/// The version of the key space and of what the records are. A store of another version is not opened.
+/// The version of the key space and of what the records are ([`super::format`]).
 pub const FORMAT: &str = "format";
 
 pub fn key(parts: &[&str]) -> Key {
@@ -101,6 +102,15 @@ pub fn deployments() -> Key {
 
 pub fn objects(name: &DeploymentName) -> Key {
     key(&["objects", name.as_str()])
+}
+
+/// A piece of the list of a deployment's objects.
+pub fn recorded_piece(name: &DeploymentName, digest: &str) -> Key {
+    key(&["recorded", name.as_str(), digest])
+}
+
+pub fn recorded_pieces(name: &DeploymentName) -> Key {
+    prefix(&["recorded", name.as_str()])
 }
 
 pub fn writer(name: &DeploymentName) -> Key {
@@ -333,6 +343,7 @@ mod tests {
             fence(),
             deployment(&deployment_name),
             objects(&deployment_name),
+            recorded_piece(&deployment_name, "0af3"),
             writer(&deployment_name),
             lock(&deployment_name),
             manifest(&deployment_name, &manifest_name),
@@ -373,6 +384,7 @@ mod tests {
         fence
         deployment·web
         objects·web
+        recorded·web·0af3
         writer·web
         lock·web
         manifest·web·m-1

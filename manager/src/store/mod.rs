@@ -24,9 +24,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
+pub use self::record::format;
+
+use self::format::Format;
 use self::kv::{
-    Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv,
-    StoreAccess,
+    Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Pace, Registered, Scan, SealError,
+    SealedKv, StoreAccess,
 };
 use self::operations::fences::Fences;
 use self::record::RecordError;
@@ -39,10 +42,20 @@ pub enum StoreError {
     #[error("the record {key:?} is unusable")]
     Record { key: String, source: RecordError },
     #[error(
-        "the store has format {0}, and this manager knows up to {max}: run the newer manager that wrote it",
-        max = record::VERSION
+        "the store has format {0}, and this manager reads up to {max}: run the newer manager that wrote it",
+        max = format::NEWEST
     )]
     Newer(u32),
+    #[error(
+        "the store has format {0}, and this manager reads no format before {oldest}: run a manager of a release in between, and dm admin upgrade there",
+        oldest = format::FIRST
+    )]
+    Older(u32),
+    #[error(
+        "the store stays in its format, because managers may take it over that cannot read the next one: {}; replace them by this release, and try again 10 s after they have ended",
+        named(.0)
+    )]
+    Behind(Vec<Registered>),
     #[error(
         "a backup is only restored into an empty store, and this one is not: start a manager on a new --store"
     )]
@@ -72,6 +85,18 @@ impl StoreError {
     }
 }
 
+fn named(managers: &[Registered]) -> String {
+    let one = |manager: &Registered| {
+        let Registered {
+            name,
+            version,
+            reads,
+        } = manager;
+        format!("{name}, version {version}, reads up to format {reads}")
+    };
+    managers.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 /// The number of entries in one read of a whole range.
 const SCAN_ENTRIES: usize = 256;
 /// The maximum length of what surrounds the records of a page, including the token.
@@ -84,6 +109,7 @@ pub struct Store {
     /// A restore holds it for writing: everybody else waits, and then finds the restored records.
     gate: Arc<RwLock<()>>,
     fences: Fences,
+    format: Format,
     index: Arc<deployments::index::Index>,
 }
 
@@ -94,14 +120,14 @@ pub struct Changes {
 }
 
 impl Store {
-    /// Opens a store, and upgrades it to this format if it is new or older.
+    /// Opens a store: a new one in the newest format, another one in the format that it has.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
         let store = Self::over(kv);
         if let Some(folder) = store.get::<String>(keys::transfer()).await? {
             return Err(StoreError::CutOff { folder });
         }
         maintenance::archive::clean(&store).await?;
-        maintenance::upgrade::run(&store).await?;
+        maintenance::upgrade::open(&store).await?;
         Ok(store)
     }
 
@@ -110,13 +136,27 @@ impl Store {
             kv,
             gate: Arc::default(),
             fences: Fences::default(),
+            format: Format::default(),
             index: Arc::default(),
         }
     }
 
     /// The same store, for the holder of the gate.
     fn without_gate(&self) -> Self {
-        Self::over(self.kv.clone())
+        self.at(self.kv.clone())
+    }
+
+    /// Another state of this store.
+    fn at(&self, kv: Arc<dyn Kv>) -> Self {
+        Self {
+            format: self.format.clone(),
+            ..Self::over(kv)
+        }
+    }
+
+    /// The format in force.
+    pub fn format(&self) -> &Format {
+        &self.format
     }
 
     /// For a store on disk, with all values sealed.
@@ -124,19 +164,27 @@ impl Store {
         Ok(Arc::new(SealedKv::open(kv, place, &keys::format()).await?))
     }
 
-    /// Checks that a store on etcd is this installation's before it is waited for: its manager may have it already.
+    /// Checks that a store on etcd is this installation's, and that this manager can read it, before it is waited for: another
+    /// manager may have it already.
     ///
     /// # Errors
-    /// If it is sealed with another key, or cannot be read.
+    /// If it is sealed with another key, has another format, or is out of reach.
     pub async fn recognise(
         address: &EtcdAddress,
         access: &StoreAccess,
         ring: &Ring,
-    ) -> Result<(), KvError> {
-        match EtcdKv::peek(address, access, &keys::format()).await? {
-            Some(mark) => SealedKv::recognise(ring, &mark),
-            None => Ok(()),
-        }
+    ) -> Result<(), StoreError> {
+        let key = keys::format();
+        let Some(sealed) = EtcdKv::peek(address, access, &key).await? else {
+            return Ok(());
+        };
+        let format = SealedKv::recognise(ring, &key, &sealed)?;
+        maintenance::upgrade::check(maintenance::upgrade::said(&format)?)
+    }
+
+    /// The managers that have the store or wait for it, where it is a service.
+    pub async fn managers(&self) -> Result<Vec<Registered>, StoreError> {
+        Ok(self.kv.managers().await?)
     }
 
     /// Seals with the newest key every value that is not. Returns their number.
@@ -154,7 +202,7 @@ impl Store {
 
     /// A snapshot, for reading as long as it takes.
     pub async fn snapshot(&self) -> Result<Self, StoreError> {
-        Ok(Self::over(self.kv.snapshot().await?))
+        Ok(self.at(self.kv.snapshot().await?))
     }
 
     /// Checks that the store below holds everything that was committed. Reads all of it.
@@ -334,6 +382,19 @@ impl Store {
 impl Changes {
     fn put<T: Serialize>(&mut self, key: Key, record: &T) -> Result<(), StoreError> {
         let bytes = record::write(record).map_err(|source| unusable(&key, source))?;
+        self.commit.put.push((key, bytes));
+        Ok(())
+    }
+
+    /// As [`Self::put`], of a record that has had its shape since that format.
+    fn put_as<T: Serialize>(
+        &mut self,
+        format: u32,
+        key: Key,
+        record: &T,
+    ) -> Result<(), StoreError> {
+        let written = record::write_as(format, record);
+        let bytes = written.map_err(|source| unusable(&key, source))?;
         self.commit.put.push((key, bytes));
         Ok(())
     }

@@ -76,3 +76,70 @@ async fn a_backup_restores_into_another_kind_of_store_and_back() {
     assert!(matches!(refused, StoreError::NotEmpty), "{refused}");
     etcd.release().await;
 }
+
+async fn says_format(kv: &dyn Kv, format: u32) {
+    let commit = Commit {
+        put: vec![(keys::format(), record::write_as(format, &format).unwrap())],
+        ..Commit::default()
+    };
+    kv.commit(commit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_format_that_a_waiting_manager_does_not_read_is_not_put_in_force() {
+    let address = kv::etcd_testing::place();
+    let etcd = kv::etcd_testing::open(&address).await;
+    says_format(&etcd, format::OLDEST).await;
+    let bed = crate::testing::TestBed::on(Arc::new(etcd.clone()));
+    let admin = bed.manager().await.services.admin;
+    let waiting = tokio::spawn(async move {
+        let older = kv::etcd_testing::candidate_reading(format::OLDEST);
+        EtcdKv::open(&address, &StoreAccess::default(), None, &older).await
+    });
+    let formats = loop {
+        let formats = admin.formats().await.unwrap();
+        if formats.managers.len() == 2 {
+            break formats;
+        }
+        tokio::task::yield_now().await;
+    };
+    let mut reads: Vec<_> = formats.managers.iter().map(|one| one.reads).collect();
+    reads.sort_unstable();
+    assert_eq!(reads, [format::OLDEST, u32::MAX]);
+    let refused = admin.upgrade().await.unwrap_err();
+    let refused = common::server::ApiError::from(refused).0;
+    assert_eq!(refused.code, common::api::error::ErrorCode::ManagersBehind);
+    assert!(
+        refused.message.contains("up to format 2"),
+        "{}",
+        refused.message
+    );
+    assert_eq!(admin.formats().await.unwrap().in_force, format::OLDEST);
+
+    etcd.release().await;
+    let second = waiting.await.unwrap().unwrap();
+    let left = second.managers().await.unwrap();
+    assert_eq!(left.len(), 1, "{left:?}");
+    second.release().await;
+}
+
+#[tokio::test]
+async fn a_store_on_etcd_of_a_format_that_a_manager_does_not_read_is_not_waited_for() {
+    let address = kv::etcd_testing::place();
+    let etcd = kv::etcd_testing::open(&address).await;
+    let ring = Ring::open(KeyPlace::Memory, false).unwrap();
+    let access = StoreAccess::default();
+    let looked = async || Store::recognise(&address, &access, &ring).await;
+    looked().await.unwrap();
+    for format in format::FIRST..=format::NEWEST {
+        says_format(&etcd, format).await;
+        looked().await.unwrap();
+    }
+    says_format(&etcd, format::NEWEST + 1).await;
+    let newer = looked().await.unwrap_err().to_string();
+    assert!(newer.contains("run the newer manager"), "{newer}");
+    says_format(&etcd, format::FIRST - 1).await;
+    let older = looked().await.unwrap_err().to_string();
+    assert!(older.contains("a release in between"), "{older}");
+    etcd.release().await;
+}

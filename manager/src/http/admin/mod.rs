@@ -63,6 +63,14 @@ pub async fn verify(services: Data<Services>) -> Result<HttpResponse, ApiError> 
     Ok(HttpResponse::Ok().json(services.admin.verify().await?))
 }
 
+pub async fn formats(services: Data<Services>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.admin.formats().await?))
+}
+
+pub async fn upgrade(services: Data<Services>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.admin.upgrade().await?))
+}
+
 pub async fn rotate(services: Data<Services>) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(services.admin.rotate().await?))
 }
@@ -206,8 +214,12 @@ mod tests {
                 "this one is older",
             ),
             (
-                archive.replacen("\"format\":2", "\"format\":3", 1),
+                archive.replacen("\"format\":3", "\"format\":4", 1),
                 "this one is older",
+            ),
+            (
+                archive.replacen("\"format\":3", "\"format\":0", 1),
+                "release in between",
             ),
         ];
         for (archive, reason) in cases {

@@ -41,6 +41,8 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("admin", "restore", "restoreStore"),
     ("admin", "verify", "verifyStore"),
     ("admin", "rotate", "rotateKey"),
+    ("admin", "formats", "getStoreFormats"),
+    ("admin", "upgrade", "upgradeStore"),
     ("openapi", "get", "getOpenApi"),
     ("whoami", "get", "whoami"),
 ];

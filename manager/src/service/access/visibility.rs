@@ -76,7 +76,7 @@ impl VisibilityFilter<'_> {
 
     /// Which belong to deployments that the caller may see. Records of deployments that do not exist any more are visible only
     /// to callers who may see everything.
-    async fn parts_of(&mut self, names: Vec<DeploymentName>) -> Result<Vec<bool>, Error> {
+    pub async fn parts_of(&mut self, names: Vec<DeploymentName>) -> Result<Vec<bool>, Error> {
         self.learn(&names).await?;
         let mut seen = Vec::with_capacity(names.len());
         for name in names {

@@ -5,14 +5,15 @@ pub mod clusters;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use common::api::admin::{Restored, Rotated, Verification};
+use common::api::admin::{Formats, RegisteredManager, Restored, Rotated, Verification};
 use futures::Stream;
 use jiff::Timestamp;
 
 use crate::credentials::Vault;
 use crate::error::Error;
-use crate::store::maintenance::{archive, verify};
-use crate::store::{Store, StoreError};
+use crate::store::kv::Registered;
+use crate::store::maintenance::{archive, upgrade, verify};
+use crate::store::{Store, StoreError, format};
 use crate::workflow::Engine;
 
 pub struct Admin {
@@ -59,6 +60,29 @@ impl Admin {
         let (key, entries) = done?;
         let key = key.to_string();
         Ok(Rotated { key, entries })
+    }
+
+    /// Which format the store has, and which managers use it.
+    pub async fn formats(&self) -> Result<Formats, Error> {
+        let manager = |found: Registered| RegisteredManager {
+            name: found.name,
+            version: found.version,
+            reads: found.reads,
+        };
+        let managers = self.store.managers().await?;
+        Ok(Formats {
+            in_force: self.store.format().number(),
+            newest: format::NEWEST,
+            managers: managers.into_iter().map(manager).collect(),
+        })
+    }
+
+    /// Puts the newest format in force. It runs in a task of its own, so it continues when the caller disconnects.
+    pub async fn upgrade(&self) -> Result<Formats, Error> {
+        let store = self.store.clone();
+        let done = tokio::spawn(async move { upgrade::raise(&store).await }).await;
+        done.map_err(|error| StoreError::Broken(error.to_string()))??;
+        self.formats().await
     }
 
     pub async fn verify(&self) -> Result<Verification, Error> {

@@ -56,7 +56,7 @@ impl Types {
         let one = Some(type_name).filter(|name| name.as_str() != ALL);
         let mut filter = self.filters.for_caller(caller).await?;
         if filter.sees_all() {
-            return Ok(instances::list(&self.store, one, page).await?);
+            return json(&instances::page(&self.store, one, page).await?);
         }
         let read = async |page| Ok(instances::page(&self.store, one, &page).await?);
         let sees = async |items: &[TypeInstance]| filter.instances(items).await;
@@ -121,8 +121,8 @@ impl Types {
         };
         let mut count = 0;
         loop {
-            let page = instances::page(&self.store, Some(name), &query).await?;
-            let seen = filter.instances(&page.items).await?;
+            let page = instances::owners(&self.store, name, &query).await?;
+            let seen = filter.parts_of(page.items).await?;
             count += seen.into_iter().filter(|seen| *seen).count() as u64;
             query.page_token = page.next_page_token;
             if query.page_token.is_none() {

@@ -5,15 +5,13 @@
 pub mod clusters;
 pub mod index;
 pub mod rows;
+pub mod recorded;
 
-use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
-use common::model::{
-    AppliedChart, AppliedObject, Deployment, DeploymentName, Identity, ManifestName, Namespace,
-    OperationId,
-};
-use serde::{Deserialize, Serialize};
+use common::model::{Deployment, DeploymentName, Identity, ManifestName, Namespace, OperationId};
+use serde::Deserialize;
 
+pub use self::recorded::{Objects, objects, put_objects};
 use crate::store::kv::{Entry, Order};
 use crate::store::{Changes, Store, StoreError, keys, read};
 
@@ -22,25 +20,6 @@ use crate::store::{Changes, Store, StoreError, keys, read};
 pub struct Found {
     pub deployment: Deployment,
     entry: Entry,
-}
-
-/// What is recorded of a deployment's objects in the cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Objects {
-    /// The objects of the last report, and those that were seen since.
-    pub recorded: Vec<AppliedObject>,
-    /// Manifests whose apply began and never reported. Some of their objects may exist without a record.
-    #[serde(default)]
-    pub unconfirmed: Vec<ManifestName>,
-    /// The policies of the last apply of the latest manifest. Corrections use them.
-    #[serde(default)]
-    pub policies: Policies,
-    /// The manifest that was last begun to be applied. A deletion runs its hooks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub applied: Option<ManifestName>,
-    /// How often each chart of the last successful apply was applied.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub charts: Vec<AppliedChart>,
 }
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
@@ -77,18 +56,6 @@ pub fn expect(changes: &mut Changes, name: &DeploymentName, found: Option<&Found
     );
 }
 
-pub async fn objects(store: &Store, name: &DeploymentName) -> Result<Objects, StoreError> {
-    Ok(store.get(keys::objects(name)).await?.unwrap_or_default())
-}
-
-pub fn put_objects(
-    changes: &mut Changes,
-    name: &DeploymentName,
-    objects: &Objects,
-) -> Result<(), StoreError> {
-    changes.put(keys::objects(name), objects)
-}
-
 /// The last writer of the deployment, if callers were authenticated.
 pub async fn writer(store: &Store, name: &DeploymentName) -> Result<Option<Identity>, StoreError> {
     store.get(keys::writer(name)).await
@@ -120,6 +87,27 @@ pub async fn namespaces(
         Ok(found.transpose()?.map(|placed| placed.namespace))
     };
     keys.into_iter().zip(found).map(namespace).collect()
+}
+
+/// The latest manifests of the deployments. `None` for those that do not exist or have none.
+pub async fn latest_manifests(
+    store: &Store,
+    names: &[DeploymentName],
+) -> Result<Vec<Option<ManifestName>>, StoreError> {
+    let keys: Vec<_> = names.iter().map(keys::deployment).collect();
+    let found = store.kv.get_each(keys.clone()).await?;
+    let latest = |(key, entry): (Vec<u8>, Option<Entry>)| {
+        let found = entry.map(|entry| read::<Advanced>(&key, &entry));
+        Ok(found.transpose()?.and_then(|found| found.latest_manifest))
+    };
+    keys.into_iter().zip(found).map(latest).collect()
+}
+
+/// The part of a deployment's record that names its latest manifest.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Advanced {
+    latest_manifest: Option<ManifestName>,
 }
 
 /// The part of a deployment's record that names its namespace.
@@ -159,5 +147,6 @@ pub fn release(changes: &mut Changes, name: &DeploymentName) {
 pub fn delete(changes: &mut Changes, name: &DeploymentName) {
     changes.delete(keys::deployment(name));
     changes.delete(keys::objects(name));
+    changes.delete_prefix(keys::recorded_pieces(name));
     changes.delete(keys::writer(name));
 }

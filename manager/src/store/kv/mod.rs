@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
 pub use self::etcd::testing as etcd_testing;
@@ -179,6 +180,17 @@ impl Commit {
     }
 }
 
+/// A manager that has the store or waits for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registered {
+    /// The host and the process, for people.
+    pub name: String,
+    /// Of the program.
+    pub version: String,
+    /// The newest format of the store that it reads.
+    pub reads: u32,
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     #[default]
@@ -239,6 +251,11 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
     /// Whether this process still has the store, where others may take it. Asks the store, because a process that was
     /// stopped for a while does not know it.
     async fn owned(&self) -> Result<(), KvError>;
+
+    /// The managers that have the store or wait for it, by name. None where one process has the store for itself.
+    async fn managers(&self) -> Result<Vec<Registered>, KvError> {
+        Ok(Vec::new())
+    }
 
     /// The adapter that seals values, if one does.
     fn sealing(&self) -> Option<&SealedKv> {

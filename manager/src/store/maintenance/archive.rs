@@ -1,7 +1,7 @@
 //! Backups: the whole store as lines of text.
 //!
 //! ```text
-//! {"backup":1,"format":2,"createdAt":"…","manager":"0.1.0"}      what it is
+//! {"backup":1,"format":3,"createdAt":"…","manager":"0.1.0"}      what it is
 //! ["deployment\u0000web","AdA7…"]                               an entry: its key, and its value in base64, sealed as it is
 //!                                                              in the store; or both text, of a store that is not sealed
 //! …
@@ -23,7 +23,7 @@ use tokio_util::io::StreamReader;
 
 use super::upgrade;
 use crate::store::kv::{Key, KvError, Order, Scan};
-use crate::store::{Changes, SCAN_ENTRIES, Store, StoreError, keys, record};
+use crate::store::{Changes, SCAN_ENTRIES, Store, StoreError, format, keys};
 
 /// The version of the lines around the entries.
 ///
@@ -56,14 +56,15 @@ pub async fn backup(
     store: &Store,
     now: Timestamp,
 ) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + use<>, StoreError> {
+    let store = store.snapshot().await?;
     let first = First {
         backup: if store.ring().is_some() { VERSION } else { 1 },
-        format: record::VERSION,
+        format: upgrade::found(&store).await?.0,
         created_at: now,
         manager: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let mut writing = Writing {
-        store: store.snapshot().await?,
+        store,
         after: None,
         entries: 0,
         digest: Sha256::new(),
@@ -172,7 +173,7 @@ where
         store.kv.commit(done.commit).await?;
     }
     store.index.forget();
-    upgrade::run(&store.without_gate()).await?;
+    upgrade::open(&store.without_gate()).await?;
     restored
 }
 
@@ -259,11 +260,16 @@ impl Reading {
     fn first(&mut self, line: &str) -> Result<(), StoreError> {
         let first: First = serde_json::from_str(line)
             .map_err(|_| refused("it does not begin as one; dm admin backup writes them"))?;
-        if first.backup > VERSION || first.format > record::VERSION {
+        if first.backup > VERSION || first.format > format::NEWEST {
             return Err(refused(&format!(
                 "manager {} wrote it, and this one is older: use that one",
                 first.manager
             )));
+        }
+        if first.format < format::FIRST {
+            return Err(refused(
+                "its format is older than those that this manager reads: restore it into a manager of a release in between, run dm admin upgrade there, and back that one up",
+            ));
         }
         self.is_sealed = first.backup > 1;
         self.digested(line);

@@ -2,5 +2,5 @@
 
 pub mod archive;
 pub mod transfer;
-pub(super) mod upgrade;
+pub mod upgrade;
 pub mod verify;

@@ -1,51 +1,111 @@
-//! Upgrades a store of an older format, one format at a time.
+//! Raises the format of a store, one at a time.
+//!
+//! ```text
+//! open     a new store: the newest format          one before OLDEST: brought to OLDEST          others: as they are
+//! raise    no registered manager reads less than the newest ──► the next format is in force ──► …
+//! ```
 //!
 //! A step commits in parts of limited size, and the new format number last. After a crash it starts again, so it must
-//! not damage its own results.
+//! not damage its own results. A manager that reads less refuses the store from then on.
 
 use std::collections::BTreeMap;
 
 use common::api::manager::TypeSummary;
 
-use crate::store::kv::{self, Key};
+use crate::store::format::{FIRST, NEWEST, OLDEST};
+use crate::store::kv::{self, Entry, Key, Registered};
 use crate::store::manifests::{EXPANSION, Head, INPUT, LAYOUT, contents, digests};
 use crate::store::record::pieces;
 use crate::store::{Changes, Store, StoreError, keys, read, record, unusable};
 
-pub async fn run(store: &Store) -> Result<(), StoreError> {
-    let key = keys::format();
-    let mut format = match store.kv.get(&key).await? {
-        Some(entry) => record::version(&entry).map_err(|source| unusable(&key, source))?,
-        None => {
-            settle(store, record::VERSION).await?;
-            record::VERSION
-        }
-    };
-    if format > record::VERSION {
-        return Err(StoreError::Newer(format));
+/// Brings a store that is opened to a format that this program writes.
+pub async fn open(store: &Store) -> Result<(), StoreError> {
+    let (mut format, mut entry) = found(store).await?;
+    if entry.is_none() {
+        settle(store, NEWEST, None).await?;
+        (format, entry) = found(store).await?;
     }
+    check(format)?;
     digests::settle(store).await?;
-    while format < record::VERSION {
+    while format < OLDEST {
         tracing::info!(
             format,
             "the store has format {format}; it is brought up to date"
         );
-        match format {
-            1 => to_format_2(store).await?,
-            older => return Err(StoreError::Broken(format!("there was no format {older}"))),
-        }
-        format += 1;
-        settle(store, format).await?;
+        step(store, format).await?;
+        settle(store, format + 1, entry).await?;
+        (format, entry) = found(store).await?;
     }
+    store.format().is(format);
     Ok(())
 }
 
+/// # Errors
+/// If this program cannot read the format.
+pub fn check(format: u32) -> Result<(), StoreError> {
+    match format {
+        newer if newer > NEWEST => Err(StoreError::Newer(newer)),
+        older if older < FIRST => Err(StoreError::Older(older)),
+        _ => Ok(()),
+    }
+}
+
+/// The format that an entry says.
+pub fn said(bytes: &[u8]) -> Result<u32, StoreError> {
+    record::version(bytes).map_err(|source| unusable(&keys::format(), source))
+}
+
+/// The format that a store says, with the entry. A new store has no entry.
+pub async fn found(store: &Store) -> Result<(u32, Option<Entry>), StoreError> {
+    match store.kv.get(&keys::format()).await? {
+        Some(entry) => Ok((said(&entry)?, Some(entry))),
+        None => Ok((NEWEST, None)),
+    }
+}
+
+/// Puts the newest format in force. Older managers refuse the store from then on.
+///
+/// # Errors
+/// [`StoreError::Behind`] if a manager that cannot read it may take the store over.
+pub async fn raise(store: &Store) -> Result<(), StoreError> {
+    let behind = store.managers().await?;
+    let behind: Vec<Registered> = behind
+        .into_iter()
+        .filter(|manager| manager.reads < NEWEST)
+        .collect();
+    if !behind.is_empty() {
+        return Err(StoreError::Behind(behind));
+    }
+    loop {
+        let (format, entry) = found(store).await?;
+        store.format().is(format);
+        if format >= NEWEST {
+            return Ok(());
+        }
+        step(store, format).await?;
+        match settle(store, format + 1, entry).await {
+            // Somebody else raises it too.
+            Err(error) if error.is_conflict() => {}
+            Err(error) => return Err(error),
+            Ok(()) => tracing::info!("the store has format {} from now on", format + 1),
+        }
+    }
+}
+
+/// Makes the records those of the next format, where that does not read the ones of this format.
+async fn step(store: &Store, format: u32) -> Result<(), StoreError> {
+    match format {
+        1 => to_format_2(store).await,
+        // Format 3 reads all records of format 2. Each is written again when it changes.
+        _ => Ok(()),
+    }
+}
+
 /// Writes the new format number.
-async fn settle(store: &Store, format: u32) -> Result<(), StoreError> {
-    let bytes =
-        record::write_as(format, &format).map_err(|source| unusable(&keys::format(), source))?;
+async fn settle(store: &Store, format: u32, before: Option<Entry>) -> Result<(), StoreError> {
     let mut changes = Changes::default();
-    changes.commit.put.push((keys::format(), bytes));
+    changes.expect(keys::format(), before);
+    changes.put_as(format, keys::format(), &format)?;
     store.commit(changes).await
 }
 
@@ -91,12 +151,14 @@ fn pieces_of_format_1(head: &Head, part: &str) -> Key {
 mod tests {
     use std::sync::Arc;
 
+    use bytes::Bytes;
     use common::api::page::PageQuery;
     use common::model::{Deployment, DeploymentName, OperationStatus};
 
     use super::*;
     use crate::auth::Caller;
     use crate::store::kv::{Commit, Kv, MemoryKv};
+    use crate::store::maintenance::archive;
     use crate::store::maintenance::verify::verify;
     use crate::testing::{TestBed, items};
 
@@ -106,6 +168,9 @@ mod tests {
         (1, include_str!("formats/format-1.jsonl")),
         (2, include_str!("formats/format-2.jsonl")),
     ];
+
+    /// What `dm admin backup` of the last build before format 3 wrote, of the same deployments.
+    const BACKUP: &str = include_str!("formats/backup-2.jsonl");
 
     async fn filled(kv: &dyn Kv, entries: &str) {
         let entry = |line| {
@@ -191,6 +256,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_backup_of_before_keeps_its_format_until_it_is_raised() {
+        let bed = TestBed::new();
+        let store = Store::open(bed.kv.clone()).await.unwrap();
+        let backup = Bytes::from_static(BACKUP.as_bytes());
+        let backup = futures::stream::iter([Ok::<_, String>(backup)]);
+        archive::restore(&store, backup).await.unwrap();
+        assert_eq!(store.format().number(), OLDEST);
+        raise(&store).await.unwrap();
+        assert_eq!(store.format().number(), NEWEST);
+        let found = verify(&store).await.unwrap();
+        assert!(found.ok, "{:?}", found.problems);
+        everything_is_read(&bed).await;
+    }
+
+    #[tokio::test]
     async fn an_upgrade_that_is_cut_off_after_any_commit_is_finished_by_the_next_start() {
         for commits in 0..6 {
             let bed = TestBed::new();
@@ -208,11 +288,11 @@ mod tests {
         let kv = Arc::new(MemoryKv::default());
         filled(
             &*kv,
-            r#"["format", "{\"version\":3,\"record\":{\"new\":\"shape\"}}"]"#,
+            r#"["format", "{\"version\":4,\"record\":{\"new\":\"shape\"}}"]"#,
         )
         .await;
         let error = Store::open(kv).await.unwrap_err();
-        assert!(matches!(error, StoreError::Newer(3)), "{error}");
+        assert!(matches!(error, StoreError::Newer(4)), "{error}");
         assert!(
             error.to_string().contains("run the newer manager"),
             "{error}"

@@ -2,16 +2,17 @@
 //!
 //! It changes in the commit that makes a manifest the latest one, and in the commit that removes the deployment.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use common::api::manager::{TypeInstance, TypeSummary};
 use common::api::page::{Page, PageQuery};
-use common::model::{DeploymentName, TypeName};
+use common::model::{DeploymentName, LayoutPath, ManifestName, ResourceName, TypeName};
+use serde::{Deserialize, Serialize};
 
 use crate::domain::manifest::instances;
 use crate::store::kv::{self, Key, Order};
-use crate::store::{Changes, Store, StoreError, keys};
+use crate::store::{Changes, Store, StoreError, deployments, format, keys, read};
 
 /// Every type with instances, by name.
 pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>, StoreError> {
@@ -35,26 +36,75 @@ pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>,
     })
 }
 
-/// A page of the instances of one type or of all types, as JSON.
-pub async fn list(
-    store: &Store,
-    type_name: Option<&TypeName>,
-    page: &PageQuery,
-) -> Result<String, StoreError> {
-    let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
-    store
-        .listed::<TypeInstance>(prefix, page, |record| Some([record, ""]))
-        .await
+/// What is stored of an instance. In format 2, the name of the manifest too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Indexed {
+    name: ResourceName,
+    #[serde(rename = "type")]
+    pub type_name: TypeName,
+    deployment: DeploymentName,
+    path: LayoutPath,
 }
 
-/// Like [`list`], parsed.
+impl From<&TypeInstance> for Indexed {
+    fn from(instance: &TypeInstance) -> Self {
+        Self {
+            name: instance.name.clone(),
+            type_name: instance.type_name.clone(),
+            deployment: instance.deployment.clone(),
+            path: instance.path.clone(),
+        }
+    }
+}
+
+impl Indexed {
+    fn of(self, manifest: ManifestName) -> TypeInstance {
+        TypeInstance {
+            name: self.name,
+            type_name: self.type_name,
+            deployment: self.deployment,
+            manifest,
+            path: self.path,
+        }
+    }
+}
+
+/// A page of the instances of one type or of all types. Their manifests are those that are in force now. A page may be shorter
+/// than its limit: instances of a deployment that was removed meanwhile are left out.
 pub async fn page(
     store: &Store,
     type_name: Option<&TypeName>,
     page: &PageQuery,
 ) -> Result<Page<TypeInstance>, StoreError> {
     let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
-    store.records(prefix, page, Order::Ascending).await
+    let page: Page<Indexed> = store.records(prefix, page, Order::Ascending).await?;
+    let names: BTreeSet<_> = page.items.iter().map(|item| &item.deployment).collect();
+    let names: Vec<_> = names.into_iter().cloned().collect();
+    let latest = deployments::latest_manifests(store, &names).await?;
+    let latest: BTreeMap<_, _> = names.iter().zip(latest).collect();
+    let instance = |item: Indexed| {
+        let manifest = latest.get(&item.deployment)?.clone()?;
+        Some(item.of(manifest))
+    };
+    Ok(Page {
+        items: page.items.into_iter().filter_map(instance).collect(),
+        next_page_token: page.next_page_token,
+    })
+}
+
+/// A page of the instances of a type: the deployment of each.
+pub async fn owners(
+    store: &Store,
+    type_name: &TypeName,
+    page: &PageQuery,
+) -> Result<Page<DeploymentName>, StoreError> {
+    let prefix = keys::instances(type_name);
+    let page = store.page(prefix.clone(), page, Order::Ascending).await?;
+    let owners = page.items.iter().map(|(key, _)| owner(key, &prefix));
+    Ok(Page {
+        items: owners.collect::<Result<_, _>>()?,
+        next_page_token: page.next_page_token,
+    })
 }
 
 /// The deployments that have instances of a type.
@@ -64,17 +114,21 @@ pub async fn deployments(
 ) -> Result<BTreeSet<DeploymentName>, StoreError> {
     let prefix = keys::instances(type_name);
     let all = store.all(prefix.clone()).await?;
-    let deployment = |(key, _): &(Key, Bytes)| {
-        let rest = key.get(prefix.len()..).unwrap_or_default();
-        let name = keys::parts(rest).into_iter().next().unwrap_or_default();
-        let unusable = |_| StoreError::Broken(format!("{} names no deployment", keys::shown(key)));
-        DeploymentName::parse(name).map_err(unusable)
-    };
-    all.iter().map(deployment).collect()
+    all.iter().map(|(key, _)| owner(key, &prefix)).collect()
 }
 
-/// Replaces the indexed instances of a deployment. Any number of operations may do this at once: counts are added to.
+/// The deployment of an instance, by its key below the prefix of its type.
+fn owner(key: &[u8], prefix: &[u8]) -> Result<DeploymentName, StoreError> {
+    let rest = key.get(prefix.len()..).unwrap_or_default();
+    let name = keys::parts(rest).into_iter().next().unwrap_or_default();
+    let unusable = |_| StoreError::Broken(format!("{} names no deployment", keys::shown(key)));
+    DeploymentName::parse(name).map_err(unusable)
+}
+
+/// Replaces the indexed instances of a deployment: what stays as it is is not written. Any number of operations may do this at
+/// once: counts are added to.
 pub fn replace(
+    store: &Store,
     changes: &mut Changes,
     deployment: &DeploymentName,
     old: &[TypeInstance],
@@ -83,15 +137,31 @@ pub fn replace(
     for (type_name, by) in instances::change(old, new) {
         changes.add(keys::type_count(&type_name), by);
     }
-    let put = keyed(deployment, new);
-    let kept: HashSet<&Key> = put.iter().map(|(key, _)| key).collect();
-    for (key, _) in keyed(deployment, old) {
-        if !kept.contains(&key) {
-            changes.delete(key);
+    let mut before: BTreeMap<_, _> = keyed(deployment, old).into_iter().collect();
+    for (key, instance) in keyed(deployment, new) {
+        let stored = before.remove(&key).map(Indexed::from);
+        let indexed = Indexed::from(instance);
+        match store.format().is_lean() {
+            true if stored.as_ref() == Some(&indexed) => {}
+            true => changes.put_as(format::LEAN, key, &indexed)?,
+            false => changes.put(key, instance)?,
         }
     }
-    put.into_iter()
-        .try_for_each(|(key, instance)| changes.put(key, instance))
+    before.into_keys().for_each(|key| changes.delete(key));
+    Ok(())
+}
+
+/// Whether the index has this of an instance.
+pub(in crate::store) fn is(
+    store: &Store,
+    key: &[u8],
+    bytes: &[u8],
+    instance: &TypeInstance,
+) -> bool {
+    match store.format().is_lean() {
+        true => read::<Indexed>(key, bytes).is_ok_and(|found| found == Indexed::from(instance)),
+        false => read::<TypeInstance>(key, bytes).is_ok_and(|found| found == *instance),
+    }
 }
 
 /// The instances of a deployment, in the order of its layout, with their keys.

@@ -1,5 +1,6 @@
 //! The stored form of a value: a record in an envelope with its version.
 
+pub mod format;
 pub(super) mod pieces;
 pub mod token;
 
@@ -7,17 +8,15 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of the key space and of all records that this program writes. A change that an older manager would
-/// misread counts it up; [`super::maintenance::upgrade`] brings older stores up to date.
-///
-/// 1: manifests in numbered pieces of their own. 2: in pieces that a deployment's manifests share; types are counted in
-/// numbers that are added to; operations that ended have no journal.
-pub const VERSION: u32 = 2;
+use self::format::NEWEST;
+
+/// The version of most records: the format that gave them their shape. Those with a later shape say that one's.
+const VERSION: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error(
-        "the record has version {0}, and this manager knows up to {VERSION}: run the newer manager that wrote it"
+        "the record has version {0}, and this manager knows up to {NEWEST}: run the newer manager that wrote it"
     )]
     Newer(u32),
     #[error("the record cannot be read: {0}; the store is damaged: restore a backup")]
@@ -32,7 +31,7 @@ struct Written<'a, T> {
     record: &'a T,
 }
 
-/// How every record of this version begins.
+/// How most records begin.
 const BEGINNING: &[u8] = br#"{"version":2,"record":"#;
 
 #[derive(Deserialize)]
@@ -50,7 +49,7 @@ pub fn write<T: Serialize>(record: &T) -> Result<Bytes, RecordError> {
     write_as(VERSION, record)
 }
 
-/// Writes a record like an older manager, for the way from its format to this one.
+/// Writes a record that has had its shape since another format.
 pub fn write_as<T: Serialize>(version: u32, record: &T) -> Result<Bytes, RecordError> {
     let bytes =
         serde_json::to_vec(&Written { version, record }).map_err(RecordError::Unwritable)?;
@@ -64,7 +63,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RecordError> {
         Ok(read) => read.version,
         Err(_) => version(bytes)?,
     };
-    if version > VERSION {
+    if version > NEWEST {
         return Err(RecordError::Newer(version));
     }
     read.map(|read| read.record).map_err(RecordError::Damaged)
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_record_of_a_newer_manager_is_refused_and_says_what_to_do() {
-        let error = read::<u32>(br#"{"version":3,"record":{"new":"shape"}}"#).unwrap_err();
+        let error = read::<u32>(br#"{"version":4,"record":{"new":"shape"}}"#).unwrap_err();
         assert!(error.to_string().contains("newer manager"), "{error}");
     }
 

@@ -3,6 +3,7 @@
 mod authority;
 mod crashes;
 mod failures;
+mod formats;
 mod stopped;
 mod stops;
 mod woken;

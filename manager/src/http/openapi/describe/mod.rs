@@ -162,7 +162,7 @@ pub mod readiness {
 }
 
 pub mod admin {
-    use common::api::admin::{ARCHIVE, Restored, Rotated, Verification};
+    use common::api::admin::{ARCHIVE, Formats, Restored, Rotated, Verification};
 
     use super::*;
 
@@ -185,6 +185,18 @@ pub mod admin {
         Description::new("Create a new key for the store, and seal all entries with it")
             .answers::<Rotated>(200, "All entries are sealed with the new key.", of)
             .fails(&[Unavailable])
+    }
+
+    pub fn formats(of: &mut SchemaGenerator) -> Description {
+        Description::new("Show the format of the store, and the managers that use it")
+            .answers::<Formats>(200, "The formats.", of)
+            .fails(&[Unavailable])
+    }
+
+    pub fn upgrade(of: &mut SchemaGenerator) -> Description {
+        Description::new("Put the newest format of the store in force")
+            .answers::<Formats>(200, "The newest format is in force.", of)
+            .fails(&[ManagersBehind, Unavailable])
     }
 
     pub fn verify(of: &mut SchemaGenerator) -> Description {

@@ -488,6 +488,8 @@ async fn stopping(driver: &mut Driver) {
 async fn administering(driver: &mut Driver) {
     driver.json("GET", "/admin/verify", Ask::default()).await;
     driver.json("POST", "/admin/rotate", Ask::default()).await;
+    driver.json("GET", "/admin/upgrade", Ask::default()).await;
+    driver.json("POST", "/admin/upgrade", Ask::default()).await;
     let (_, archive) = driver.ask("GET", "/admin/backup", Ask::default()).await;
     let raw = || Ask {
         raw: Some(archive.clone()),

@@ -14,6 +14,7 @@ mod open;
 mod options;
 mod ownership;
 mod reads;
+mod registration;
 mod signposts;
 #[cfg(test)]
 pub mod testing;
@@ -34,8 +35,9 @@ use self::commits::Stripes;
 use self::commits::slots::Slots;
 use self::names::Names;
 use self::ownership::Ownership;
+use self::registration::Registration;
 use self::signposts::Signposts;
-use super::{Commit, Entry, Key, Kv, KvError, Pace, Scan, read_only};
+use super::{Commit, Entry, Key, Kv, KvError, Pace, Registered, Scan, read_only};
 
 pub use self::client::address::{AddressError, EtcdAddress};
 pub use self::options::StoreAccess;
@@ -54,6 +56,7 @@ struct Shared {
     client: Arc<Client>,
     names: Names,
     owner: Arc<Ownership>,
+    registration: Arc<Registration>,
     signposts: Arc<Signposts>,
     slots: Slots,
     numbers: Stripes,
@@ -105,6 +108,7 @@ impl EtcdKv {
     /// Gives the store up, at the end of the process: nothing is read or written after it.
     pub async fn release(&self) {
         self.0.owner.release(&self.0.client).await;
+        self.0.registration.end(&self.0.client).await;
     }
 
     /// # Errors
@@ -176,6 +180,10 @@ impl Kv for EtcdKv {
 
     async fn owned(&self) -> Result<(), KvError> {
         self.0.owned().await
+    }
+
+    async fn managers(&self) -> Result<Vec<Registered>, KvError> {
+        self.0.registered().await
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `PREFIX/data/KEY` | an entry of the store |
 //! | `PREFIX/store` | the version of this table, and the id of the cluster |
 //! | `PREFIX/owner` | the manager that has the store, bound to its lease |
+//! | `PREFIX/manager/LEASE` | a manager that has the store or waits for it, bound to a lease of its own |
 //! | `PREFIX/slot/NUMBER` | the id of the last transaction that was sent through the slot |
 //! | `PREFIX/redo/commit` | the number of parts of a large commit that is decided |
 //! | `PREFIX/redo/part/NUMBER` | changes of a large commit |
@@ -36,6 +37,14 @@ impl Names {
 
     pub fn owner(&self) -> Text {
         self.key("owner")
+    }
+
+    pub fn manager(&self, lease: Number) -> Text {
+        self.key(&format!("manager/{}", lease.0))
+    }
+
+    pub fn managers(&self) -> (Text, Text) {
+        below(self.key("manager/"))
     }
 
     pub fn slot(&self, number: usize) -> Text {

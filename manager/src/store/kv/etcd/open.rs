@@ -20,6 +20,7 @@ use super::commits::slots::Slots;
 use super::names::{Names, between, one};
 use super::options::StoreAccess;
 use super::ownership::{ANSWER, Candidate, Ownership};
+use super::registration::Registration;
 use super::signposts::Signposts;
 
 /// The version of the keys in etcd.
@@ -50,15 +51,19 @@ pub async fn open(
     let names = Names::new(&address.prefix);
     check_version(&client).await?;
     let found = record(&client, &names, address, accept).await?;
+    let mut tasks = JoinSet::new();
+    let registration = Registration::begin(&client, &names, candidate.registered()).await?;
+    let registration = Arc::new(registration);
+    tasks.spawn(Arc::clone(&registration).keep(Arc::clone(&client), names.clone()));
     let owner = Arc::new(Ownership::take(&client, &names, ttl, candidate).await?);
     let signposts = Arc::new(Signposts::default());
-    let mut tasks = JoinSet::new();
     tasks.spawn(Arc::clone(&owner).keep(Arc::clone(&client)));
     tasks.spawn(survey(client.clone(), names.clone(), signposts.clone()));
     let shared = Shared {
         client,
         names,
         owner,
+        registration,
         signposts,
         slots: Slots::new(),
         numbers: Stripes::new(),
@@ -159,10 +164,15 @@ async fn record(
 
 /// A new store takes no prefix that has other keys.
 async fn unused(client: &Client, names: &Names, address: &EtcdAddress) -> Result<(), KvError> {
-    let found: RangeAnswer = client
-        .call("v3/kv/range", &between(names.all(), 2), ANSWER)
-        .await?;
-    let foreign = found.kvs.iter().find(|found| found.key != names.owner());
+    let ((first, end), (managers, after)) = (names.all(), names.managers());
+    let mut found = Vec::new();
+    for (range, limit) in [((first, managers), 1), ((after, end), 2)] {
+        let some: RangeAnswer = client
+            .call("v3/kv/range", &between(range, limit), ANSWER)
+            .await?;
+        found.extend(some.kvs);
+    }
+    let foreign = found.iter().find(|found| found.key != names.owner());
     let Some(foreign) = foreign else {
         return Ok(());
     };

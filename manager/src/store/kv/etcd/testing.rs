@@ -31,5 +31,10 @@ pub async fn try_open(address: &EtcdAddress) -> Result<EtcdKv, KvError> {
 }
 
 pub fn candidate() -> Candidate {
-    Candidate::new(Owner::this(None, None))
+    candidate_reading(u32::MAX)
+}
+
+/// A manager that reads formats up to this one.
+pub fn candidate_reading(format: u32) -> Candidate {
+    Candidate::new(Owner::this(None, None), format)
 }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use ring::aead::{Aad, NONCE_LEN, Nonce};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-use super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, number};
+use super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Registered, Scan, number};
 use crate::keys::{KeyError, KeyId, KeyPlace, Ring};
 
 /// How a sealed value begins; no text and no number does.
@@ -69,15 +69,14 @@ impl SealedKv {
         Ok(kv)
     }
 
+    /// The value of an entry that was read from the store below.
+    ///
     /// # Errors
     /// [`KvError::OtherKey`] if the value was sealed with a key that the ring does not have.
-    pub fn recognise(ring: &Ring, value: &[u8]) -> Result<(), KvError> {
-        match form(value) {
-            Form::Sealed(id) if ring.find(&id.0).is_none() => Err(KvError::OtherKey {
-                key: id.to_string(),
-            }),
-            _ => Ok(()),
-        }
+    pub fn recognise(ring: &Ring, key: &[u8], value: &[u8]) -> Result<Bytes, KvError> {
+        let mut plain = Vec::with_capacity(value.len());
+        open_onto(ring, &mut plain, key, value)?;
+        Ok(plain.into())
     }
 
     pub fn ring(&self) -> Arc<Ring> {
@@ -205,44 +204,7 @@ impl SealedKv {
 
     /// What was sealed; what is not, as it is.
     pub fn opened(&self, key: &[u8], value: &Bytes) -> Result<Bytes, KvError> {
-        let mut plain = Vec::with_capacity(value.len());
-        self.open_onto(&mut plain, key, value)?;
-        Ok(plain.into())
-    }
-
-    /// Puts at the end of `plain` what was sealed.
-    fn open_onto(&self, plain: &mut Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), KvError> {
-        let Form::Sealed(id) = form(value) else {
-            plain.extend_from_slice(value);
-            return Ok(());
-        };
-        let damaged = |reason: String| KvError::Damaged {
-            place: format!(
-                "the entry {:?}",
-                String::from_utf8_lossy(key).replace('\0', "/")
-            ),
-            reason,
-            accept: None,
-        };
-        let with = self.ring.find(&id.0).ok_or_else(|| KvError::OtherKey {
-            key: id.to_string(),
-        })?;
-        let (head, text) = value.split_at_checked(HEAD_BYTES).unwrap_or((value, &[]));
-        let nonce = head.last_chunk::<NONCE_LEN>().copied().unwrap_or_default();
-        let nonce = Nonce::assume_unique_for_key(nonce);
-        let start = plain.len();
-        plain.extend_from_slice(text);
-        let opened = with
-            .cipher
-            .open_in_place(
-                nonce,
-                Aad::from(key),
-                plain.get_mut(start..).unwrap_or_default(),
-            )
-            .map_err(|_| damaged("it was changed, or is another entry's".to_owned()))?;
-        let end = start + opened.len();
-        plain.truncate(end);
-        Ok(())
+        Self::recognise(&self.ring, key, value)
     }
 
     /// Each entry opened, all in one piece of memory.
@@ -251,7 +213,7 @@ impl SealedKv {
         let mut plain = Vec::with_capacity(size);
         let mut ends = Vec::with_capacity(entries.len());
         for (key, value) in &entries {
-            self.open_onto(&mut plain, key, value)?;
+            open_onto(&self.ring, &mut plain, key, value)?;
             ends.push(plain.len());
         }
         let (plain, mut start) = (Bytes::from(plain), 0);
@@ -291,6 +253,41 @@ impl SealedKv {
             false => Err(KvError::Conflict),
         }
     }
+}
+
+/// Puts at the end of `plain` what was sealed.
+fn open_onto(ring: &Ring, plain: &mut Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), KvError> {
+    let Form::Sealed(id) = form(value) else {
+        plain.extend_from_slice(value);
+        return Ok(());
+    };
+    let damaged = |reason: String| KvError::Damaged {
+        place: format!(
+            "the entry {:?}",
+            String::from_utf8_lossy(key).replace('\0', "/")
+        ),
+        reason,
+        accept: None,
+    };
+    let with = ring.find(&id.0).ok_or_else(|| KvError::OtherKey {
+        key: id.to_string(),
+    })?;
+    let (head, text) = value.split_at_checked(HEAD_BYTES).unwrap_or((value, &[]));
+    let nonce = head.last_chunk::<NONCE_LEN>().copied().unwrap_or_default();
+    let nonce = Nonce::assume_unique_for_key(nonce);
+    let start = plain.len();
+    plain.extend_from_slice(text);
+    let opened = with
+        .cipher
+        .open_in_place(
+            nonce,
+            Aad::from(key),
+            plain.get_mut(start..).unwrap_or_default(),
+        )
+        .map_err(|_| damaged("it was changed, or is another entry's".to_owned()))?;
+    let end = start + opened.len();
+    plain.truncate(end);
+    Ok(())
 }
 
 /// Whether a value is to be sealed with the newest key.
@@ -368,6 +365,10 @@ impl Kv for SealedKv {
 
     async fn owned(&self) -> Result<(), KvError> {
         self.inner.owned().await
+    }
+
+    async fn managers(&self) -> Result<Vec<Registered>, KvError> {
+        self.inner.managers().await
     }
 
     fn sealing(&self) -> Option<&SealedKv> {

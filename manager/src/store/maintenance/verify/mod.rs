@@ -3,6 +3,7 @@
 //! It reads a snapshot, so it may take its time. It refuses to know how to repair anything: a broken store is restored
 //! from a backup.
 
+mod objects;
 mod relations;
 #[cfg(test)]
 mod tests;
@@ -11,17 +12,17 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use common::api::admin::{Problem, Verification};
-use common::api::manager::TypeInstance;
 use common::canonical;
 use common::model::{Deployment, Identity, OperationId, Output, RegistryDefinition};
 use serde::de::DeserializeOwned;
 
-use crate::store::deployments::Objects;
 use crate::store::deployments::clusters::ClusterRecord;
+use crate::store::deployments::recorded::ObjectsRecord;
 use crate::store::kv::{self, Key, Order, Scan};
 use crate::store::manifests::Head;
 use crate::store::manifests::contents::Lists;
 use crate::store::manifests::digests::Digests;
+use crate::store::manifests::instances::Indexed;
 use crate::store::operations::fences::Take;
 use crate::store::operations::requests::Request;
 use crate::store::operations::{OperationRecord, StopWish, journal};
@@ -188,12 +189,12 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "format" => is::<u32>(key, value),
         "fence" => is::<Take>(key, value),
         "deployment" => is::<Deployment>(key, value),
-        "objects" => is::<Objects>(key, value),
+        "objects" => is::<ObjectsRecord>(key, value),
         "writer" => is::<Identity>(key, value),
         "lock" | "unfinished" | "operation-of" => is::<OperationId>(key, value),
         "manifest" => is::<Head>(key, value),
         "lists" => is::<Lists>(key, value),
-        "instance" => is::<TypeInstance>(key, value),
+        "instance" => is::<Indexed>(key, value),
         "operation" => is::<OperationRecord>(key, value),
         "stop" => is::<StopWish>(key, value),
         "request" => is::<Request>(key, value),
@@ -212,8 +213,8 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
         "type" => Err("it is not a count".to_owned()),
         "digests" => is::<String>(key, value),
-        "content" if fits(parts.last(), value, digests) => Ok(()),
-        "content" => Err("the piece does not fit its digest".to_owned()),
+        "content" | "recorded" if fits(parts.last(), value, digests) => Ok(()),
+        "content" | "recorded" => Err("the piece does not fit its digest".to_owned()),
         _ => Err("no manager writes such a record".to_owned()),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use common::api::manager::TypeInstance;
 use common::model::{
     Configuration, Deployment, Identity, InputConfig, Layout, Operation, OperationId,
     OperationStatus,
@@ -13,10 +12,10 @@ use super::{Range, Verifying};
 use crate::domain;
 use crate::domain::manifest::resolution::Recorded;
 use crate::domain::operation::State;
-use crate::store::deployments::{self, Objects};
+use crate::store::deployments;
 use crate::store::kv::{self, Key};
 use crate::store::manifests::contents::{self, Lists};
-use crate::store::manifests::instances;
+use crate::store::manifests::instances::{self, Indexed};
 use crate::store::manifests::{self, EXPANSION, Head, INPUT, LAYOUT, TEMPLATES};
 use crate::store::operations::journal;
 use crate::store::operations::{self, OperationRecord};
@@ -33,14 +32,7 @@ impl Verifying {
                 instances += self.deployment(&key, &deployment).await?;
             }
         }
-        let mut all = Range::of("objects", keys::prefix(&["objects"]));
-        while let Some(page) = self.page::<Objects>(&mut all).await? {
-            let wanted = page
-                .into_iter()
-                .map(|(key, _)| belongs_to(key, keys::deployments()));
-            self.hold_each(wanted.collect(), "there is no such deployment")
-                .await?;
-        }
+        self.objects().await?;
         let mut all = Range::of("writers", keys::writers());
         while let Some(page) = self.page::<Identity>(&mut all).await? {
             let wanted = page
@@ -84,8 +76,8 @@ impl Verifying {
             let keys = some.iter().map(|(key, _)| key.clone()).collect();
             let found = self.store.kv.get_each(keys).await?;
             for ((key, instance), found) in some.iter().zip(found) {
-                let found = found.and_then(|bytes| read::<TypeInstance>(key, &bytes).ok());
-                let same = found.as_ref() == Some(*instance);
+                let same =
+                    found.is_some_and(|bytes| instances::is(&self.store, key, &bytes, instance));
                 self.hold(
                     key,
                     same,
@@ -196,7 +188,7 @@ impl Verifying {
     pub(super) async fn instances(&mut self, expected: u64) -> Result<(), StoreError> {
         let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
         let mut all = Range::of("instances", keys::all_instances());
-        while let Some(page) = self.page::<TypeInstance>(&mut all).await? {
+        while let Some(page) = self.page::<Indexed>(&mut all).await? {
             for (_, instance) in page {
                 *counts
                     .entry(keys::type_count(&instance.type_name))
@@ -344,7 +336,7 @@ impl Verifying {
     }
 
     /// Reports each key without a counterpart.
-    async fn hold_each(
+    pub(super) async fn hold_each(
         &mut self,
         pairs: Vec<(Key, Key)>,
         otherwise: &str,
@@ -359,7 +351,7 @@ impl Verifying {
 }
 
 /// A key, and the key of the same name below another prefix.
-fn belongs_to(key: Key, to: Key) -> (Key, Key) {
+pub(super) fn belongs_to(key: Key, to: Key) -> (Key, Key) {
     let name = key.iter().position(|byte| *byte == 0);
     let name = key.get(name.map_or(0, |at| at + 1)..).unwrap_or_default();
     let wanted = [to.as_slice(), name].concat();

@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// One position in this many ends a piece. With the minimum size, pieces have about 32 KiB.
 const ONE_IN_BITS: u32 = 14;
 /// The number of pieces in one read.
-const PIECES_AT_ONCE: usize = 16;
+pub const PIECES_AT_ONCE: usize = 16;
 /// The number of deletes in one commit.
 const DELETES: usize = 256;
 

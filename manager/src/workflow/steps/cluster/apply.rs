@@ -109,7 +109,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     if let Verdict::Failed(error) = &mut verdict {
         run.place(error).await?;
     }
-    let mut concluded = verdict::conclude(&run.goal.intent, before, &objects, verdict);
+    let mut concluded = verdict::conclude(run, before, &objects, verdict).await;
     if let (Some(properties), Some(changes)) = (last, verdict::changes(&mut concluded)) {
         let (store, deployment) = (run.store(), run.deployment());
         manifests::put_final_properties(store, changes, deployment, name, &properties).await?;

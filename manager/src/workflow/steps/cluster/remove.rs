@@ -62,7 +62,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     if let (Some(error), Verdict::Fine) = (stays.await?, &verdict) {
         verdict = Verdict::Failed(error);
     }
-    let done = verdict::conclude(&run.goal.intent, before, &objects, verdict)?;
+    let done = verdict::conclude(run, before, &objects, verdict).await?;
     Ok(Done { warnings, ..done })
 }
 

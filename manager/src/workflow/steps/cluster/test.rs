@@ -44,7 +44,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         verdict = Verdict::Failed(error);
     }
     let mut changes = Changes::default();
-    deployments::put_objects(&mut changes, name, &objects)?;
+    deployments::put_objects(store, &mut changes, name, &objects).await?;
     match verdict {
         Verdict::Fine => Ok(Done {
             changes,

@@ -5,10 +5,9 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::Deployment;
 
 use crate::domain::deployment;
-use crate::domain::operation::intent::Intent;
 use crate::store::deployments::Objects;
 use crate::store::{Changes, deployments};
-use crate::workflow::step::{Done, Failure, StepError};
+use crate::workflow::step::{Done, Failure, Run, StepError};
 
 pub enum Verdict {
     Fine,
@@ -89,14 +88,14 @@ pub fn left_alone(report: &Report) -> Vec<String> {
 }
 
 /// The result of a job: the existing objects, and the deployment, marked as failed if the job failed.
-pub fn conclude(
-    intent: &Intent,
+pub async fn conclude(
+    run: &Run<'_>,
     before: Deployment,
     objects: &Objects,
     verdict: Verdict,
 ) -> Result<Done, StepError> {
     let mut changes = Changes::default();
-    deployments::put_objects(&mut changes, &before.name, objects)?;
+    deployments::put_objects(run.store(), &mut changes, &before.name, objects).await?;
     let Verdict::Failed(error) = verdict else {
         deployments::put(&mut changes, &before)?;
         return Ok(Done {
@@ -104,7 +103,7 @@ pub fn conclude(
             ..Done::default()
         });
     };
-    let failed = deployment::failed_by(intent, before, &error);
+    let failed = deployment::failed_by(&run.goal.intent, before, &error);
     deployments::put(&mut changes, &failed)?;
     Err(Failure {
         error,

@@ -13,7 +13,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     manifests::delete_all_but(run.store(), run.deployment(), run.manifest()?).await?;
     let mut changes = Changes::default();
     manifests::delete(run.store(), &mut changes, run.deployment(), run.manifest()?).await?;
-    store::manifests::instances::replace(&mut changes, run.deployment(), &old, &[])?;
+    store::manifests::instances::replace(run.store(), &mut changes, run.deployment(), &old, &[])?;
     deployments::delete(&mut changes, run.deployment());
     let deleted = deployment::deleted(before, jiff::Timestamp::now());
     Ok(Done {

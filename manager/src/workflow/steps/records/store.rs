@@ -29,7 +29,7 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
     if run.goal.intent != Intent::Correct {
         objects.policies = run.record.options.policies;
     }
-    deployments::put_objects(changes, run.deployment(), &objects)
+    deployments::put_objects(run.store(), changes, run.deployment(), &objects).await
 }
 
 /// Writes the manifest, the deployment that points to it, and the index of its instances.
@@ -88,7 +88,7 @@ pub async fn advance(
     drop_preview(run, &mut changes, before.as_ref()).await?;
     let old = indexed(run, before.as_ref()).await?;
     let new = instances::of_layout(run.deployment(), &name, layout);
-    store::manifests::instances::replace(&mut changes, run.deployment(), &old, &new)?;
+    store::manifests::instances::replace(run.store(), &mut changes, run.deployment(), &old, &new)?;
     let revision = next_revision(run, before.as_ref()).await?;
     pass_on(run, &mut changes, before.as_ref(), &name).await?;
     let after = changed(run, before, name.clone(), revision)?;

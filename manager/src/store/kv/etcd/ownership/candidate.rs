@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use super::super::super::Registered;
+
 /// The manager that has the store, as its key says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
@@ -38,14 +40,26 @@ impl Owner {
 #[derive(Debug)]
 pub struct Candidate {
     pub(super) own: Owner,
+    reads: u32,
     owner: watch::Sender<Option<Owner>>,
 }
 
 impl Candidate {
-    pub fn new(own: Owner) -> Self {
+    /// `reads` is the newest format of the store that it reads.
+    pub fn new(own: Owner, reads: u32) -> Self {
         Self {
             own,
+            reads,
             owner: watch::Sender::new(None),
+        }
+    }
+
+    /// What the other managers know of it.
+    pub fn registered(&self) -> Registered {
+        Registered {
+            name: self.own.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            reads: self.reads,
         }
     }
 

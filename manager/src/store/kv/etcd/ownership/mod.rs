@@ -19,6 +19,7 @@ use super::client::Client;
 use super::client::wire::{Compare, Lease, LeaseAnswer, Number, Target};
 use super::names::Names;
 
+pub use self::calls::{grant, renew};
 pub use self::candidate::{Candidate, Owner};
 
 /// The end of a lease is awaited in steps of this.

@@ -54,7 +54,10 @@ mod tests {
         paths.push(folder.to_owned());
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
         paths.retain(|path| mode(path) & OTHERS != 0);
-        paths.iter().map(|path| path.display().to_string()).collect()
+        paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
     }
 
     #[test]
