@@ -1,11 +1,11 @@
-//! `dm admin`: backs up, restores and verifies the manager's store, and rotates its key.
+//! `dm admin`: backs up, restores, verifies and upgrades the manager's store, and rotates its key.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
 use clap::{Args, Subcommand};
-use common::api::admin::{Restored, Rotated, Verification};
+use common::api::admin::{Formats, Restored, Rotated, Verification};
 use futures::TryStreamExt;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// Maintain the manager's store: back it up, restore it, verify it, rotate its key.
+/// Maintain the manager's store: back it up, restore it, verify it, rotate its key, upgrade it.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -25,7 +25,8 @@ Examples:
   dm admin backup store.backup
   dm admin restore store.backup      # into a manager with an empty store
   dm admin verify
-  dm admin rotate"
+  dm admin rotate
+  dm admin upgrade --dry-run"
 )]
 pub struct Admin {
     #[command(subcommand)]
@@ -65,6 +66,19 @@ Examples:
 Examples:
   dm admin rotate")]
     Rotate,
+    /// Put the newest format of the manager's store in force, after all managers are upgraded.
+    ///
+    /// A newer manager writes what the previous release can read. This command ends that: older managers refuse the store from then
+    /// on. It is refused while an older manager runs on the same store.
+    #[command(after_help = "\
+Examples:
+  dm admin upgrade --dry-run
+  dm admin upgrade")]
+    Upgrade {
+        /// Only show the formats, and the managers that use the store.
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 impl Admin {
@@ -75,6 +89,8 @@ impl Admin {
             Task::Restore { file } => restore(session, &file).await,
             Task::Verify => verify(session).await,
             Task::Rotate => rotate(session).await,
+            Task::Upgrade { dry_run: true } => formats(session).await,
+            Task::Upgrade { dry_run: false } => upgrade(session).await,
         }
     }
 }
@@ -152,6 +168,50 @@ async fn rotate(session: &mut Session<'_, '_>) -> Result<(), Failure> {
             "everything is sealed with key {key}; {entries} entries changed. The store now needs only the first line of the key file: keep the other lines with older backups\n"
         )
     })
+}
+
+async fn formats(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let formats = session.client.formats().await?;
+    session.show(&formats, |formats| managers(formats) + &possible(formats))
+}
+
+async fn upgrade(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let formats = session.client.upgrade_store().await?;
+    session.show(&formats, |Formats { in_force, .. }| {
+        format!(
+            "the store has format {in_force}; managers that do not read this format refuse it\n"
+        )
+    })
+}
+
+/// A table, if the store knows its managers.
+fn managers(formats: &Formats) -> String {
+    if formats.managers.is_empty() {
+        return String::new();
+    }
+    let mut managers = Table::new(&["MANAGER", "VERSION", "READS FORMAT"]);
+    for manager in &formats.managers {
+        let reads = format!("up to {}", manager.reads);
+        managers.row([&manager.name, &manager.version, &reads]);
+    }
+    managers.render(None)
+}
+
+fn possible(formats: &Formats) -> String {
+    let Formats {
+        in_force, newest, ..
+    } = formats;
+    let mut managers = formats.managers.iter();
+    let behind = managers.any(|manager| manager.reads < *newest);
+    match (in_force == newest, behind) {
+        (true, _) => format!("the store has format {in_force}, the newest one of this manager\n"),
+        (false, false) => format!(
+            "the store has format {in_force}; dm admin upgrade puts format {newest} in force\n"
+        ),
+        (false, true) => format!(
+            "the store has format {in_force}; replace the managers that do not read format {newest}, then run dm admin upgrade\n"
+        ),
+    }
 }
 
 fn render(verification: &Verification) -> String {
