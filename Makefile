@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ui build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos chaos-cluster takeovers soak sequences differ hostile clean
+.PHONY: help setup ui build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos chaos-cluster takeovers upgrade-test soak sequences differ hostile clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -65,6 +65,10 @@ chaos-cluster: build cluster ## kill, pause and cut off three managers and three
 
 takeovers: build cluster ## measure how long callers wait when the manager that has the store on etcd is killed or paused, alone and with etcd's leader
 	cargo test -p e2e --test journeys chaos::fleet::takeover -- --ignored --nocapture
+
+upgrade-test: build cluster ## managers of the release before this one (built once, some minutes) and of this one have a store in turn, under load
+	@e2e/earlier/build.sh >/dev/null
+	cargo test -p e2e --test journeys chaos::fleet::upgrade -- --ignored --nocapture
 
 sequences: build cluster ## random sequences of all writes with interference, checked and shrunk; SEED=… MINUTES=… (ten)
 	DM_SEQUENCES_SEED=$(SEED) DM_SEQUENCES_MINUTES=$(MINUTES) cargo test -p e2e --test sequences many_random -- --ignored --nocapture

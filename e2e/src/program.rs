@@ -38,11 +38,16 @@ pub fn path_of(program: &str) -> Result<PathBuf> {
 /// A command that becomes the program, and that the kernel ends when the thread that starts it ends: a test run that is
 /// killed leaves no service behind. This is how resourcifier starts kubectl (`run-with-parent`).
 fn tied(program: &str) -> Result<Vec<OsString>> {
+    tied_at(&path_of(program)?)
+}
+
+/// The same of a program that cargo did not build here.
+fn tied_at(program: &Path) -> Result<Vec<OsString>> {
     Ok(vec![
         path_of("resourcifier")?.into(),
         "run-with-parent".into(),
         std::process::id().to_string().into(),
-        path_of(program)?.into(),
+        program.into(),
     ])
 }
 
@@ -92,6 +97,22 @@ impl Service {
     /// Starts it on any free port and waits until it accepts. `folder` gets its port file and its log.
     pub async fn start(name: &'static str, folder: &Path, args: Vec<String>) -> Result<Self> {
         Self::started(name, tied(name)?, folder, args).await
+    }
+
+    /// As [`Self::start`], of a program elsewhere.
+    pub async fn start_program(
+        name: &'static str,
+        program: &Path,
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
+        Self::started(name, tied_at(program)?, folder, args).await
+    }
+
+    /// It is this program from its next start on.
+    pub fn becomes(&mut self, program: &Path) {
+        self.command.pop();
+        self.command.push(program.into());
     }
 
     /// As [`Self::start`]; everything that any part of it can log is in its log.

@@ -22,6 +22,7 @@ mod parts;
 mod saboteur;
 mod takeover;
 mod traced;
+mod upgrade;
 mod verdict;
 
 use anyhow::{Result, ensure};
