@@ -142,7 +142,7 @@ mod tests {
         let restored = restore(&other.client, &archive).await.unwrap();
         assert_eq!(restored.entries, other.bed.keys().await.len() as u64);
         assert!(other.client.verify().await.unwrap().ok);
-        let names = |page: common::api::page::Page<common::model::Deployment>| {
+        let names = |page: common::api::page::Page<common::model::DeploymentSummary>| {
             let names = page.items.into_iter().map(|found| found.name.to_string());
             names.collect::<Vec<_>>()
         };
