@@ -64,7 +64,7 @@ pub async fn run(
 ) -> Result<(), TransferError> {
     let store = Store::over(kv.clone());
     archive::clean(&store).await?;
-    upgrade::run(&store).await?;
+    upgrade::open(&store).await?;
     let has_begun = store.get::<String>(keys::transfer()).await?.is_some();
     match (archive::is_empty(&store).await?, has_begun) {
         (false, false) => {

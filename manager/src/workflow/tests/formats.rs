@@ -77,6 +77,10 @@ impl Kv for Watched {
     async fn accepts(&self) -> Result<(), KvError> {
         Ok(())
     }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        Ok(())
+    }
 }
 
 /// A new store, in a format.

@@ -19,7 +19,6 @@ pub async fn owner(client: &Client, names: &Names) -> Result<Option<KeyValue>, K
 }
 
 /// A lease of this time.
-
 pub async fn grant(client: &Client, ttl: Duration) -> Result<Number, KvError> {
     let seconds = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
     let lease = Lease {
