@@ -28,7 +28,13 @@ fn python_home() -> String {
 
 /// No code of ours calls these functions, so the linker must keep them explicitly.
 fn own_clocks() {
-    const SOURCES: [&str; 2] = ["src/native/machine.c", "src/native/working_set.c"];
+    const SOURCES: [&str; 5] = [
+        "src/native/heap.c",
+        "src/native/machine.c",
+        "src/native/pages.c",
+        "src/native/snapshot.c",
+        "src/native/working_set.c",
+    ];
     println!("cargo:rerun-if-changed=src/native");
     cc::Build::new()
         .files(SOURCES)

@@ -2,49 +2,39 @@
 //!
 //! Responsible for every name that Rust calls in our Python sources.
 
+mod rehearsal;
+
 use std::ffi::CString;
 
 use expandybird_protocol::control::Configuration;
 use expandybird_protocol::session::{
-    Call, Failure, FailureKind, Import, Limits, Open, Output, TemplateResult,
+    Call, Failure, FailureKind, Limits, Open, Output, TemplateResult,
 };
 use nix::unistd::Pid;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-use serde_json::{Map, Value};
 
 use crate::error::WorkerError;
 use crate::lockdown::{self, Memory};
 use crate::value::{self, ResultError};
 
-/// Our Python sources, in the order of their dependencies.
-const SOURCES: [(&str, &str); 6] = [
+/// A module's name and its source.
+type Source = (&'static str, &'static str);
+
+/// What loads all others.
+const LOADERS: [Source; 2] = [
     ("expandybird_process", include_str!("python/process.py")),
     ("expandybird_library", include_str!("python/library.py")),
+];
+
+/// What runs in sessions, in the order of its dependencies.
+const SESSIONS: [Source; 4] = [
     ("expandybird_fixed", include_str!("python/fixed.py")),
     ("expandybird_helpers", include_str!("python/helpers.py")),
     ("expandybird_templates", include_str!("python/templates.py")),
     ("expandybird_failures", include_str!("python/failures.py")),
 ];
-
-/// A typical template, another one with a helper module, and how often they run before the first fork: enough for Python to
-/// have specialised the code of ours and of its library.
-const PLAIN: &str = "\
-def GenerateConfig(context):
-    name = context.env['name'] + '-%s' % context.properties.get('a', 1)
-    items = [{'key': key, 'value': value} for key, value in sorted(context.properties.items())]
-    resource = {'name': name, 'type': 'T', 'properties': {'items': items}}
-    return {'resources': [resource], 'outputs': [{'name': 'o', 'value': '{}!'.format(len(items))}]}
-";
-const WITH_HELPER: &str = "\
-import rehearsed_helper
-def GenerateConfig(context):
-    return {'resources': [{'name': rehearsed_helper.named(context.env['name']), 'type': 'T'}]}
-";
-const HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
-const REHEARSED_MODULES: [&str; 2] = ["rehearsed", "rehearsed_helper"];
-const REHEARSALS: usize = 20;
 
 /// The maximum size of a failure's description. Its parts are cut far below that.
 const FAILURE_BYTES: usize = 256 << 10;
@@ -53,6 +43,7 @@ const FAILURE_BYTES: usize = 256 << 10;
 pub struct Interpreter<'py> {
     process: Bound<'py, PyModule>,
     leave: Bound<'py, PyAny>,
+    library: Bound<'py, PyModule>,
     templates: Bound<'py, PyModule>,
     failures: Bound<'py, PyModule>,
     /// Whether a child gets the pages that a session needs without a rehearsal of its own.
@@ -63,24 +54,13 @@ pub struct Interpreter<'py> {
 impl<'py> Interpreter<'py> {
     pub fn warm_up(py: Python<'py>, configuration: &Configuration) -> Result<Self, WorkerError> {
         let failed = || WorkerError::python("load its library");
-        let [process, library, fixed, _, templates, failures] = load(py).map_err(failed())?;
-        process.call_method0("close_inherited").map_err(failed())?;
-        fixed.call_method0("check").map_err(failed())?;
-        library
-            .call_method1("warm_up", (configuration.python_path.as_deref(),))
-            .map_err(failed())?;
-        let mut interpreter = Self {
-            knows_its_pages: false,
-            leave: process.getattr("leave").map_err(failed())?,
-            process,
-            templates,
-            failures,
-            version: version(py),
-        };
+        let mut interpreter = Self::load(py, configuration).map_err(failed())?;
         prepare_errors(py);
+        rehearsal::enough(&interpreter)?;
+        let library = interpreter.library.clone();
         library.call_method0("settle").map_err(failed())?;
-        // After the collection: a session first uses the memory that the last rehearsal freed.
-        interpreter.rehearse_all()?;
+        // A session takes the memory that this one frees.
+        rehearsal::once(&interpreter)?;
         library.call_method0("freeze").map_err(failed())?;
         interpreter.knows_its_pages = interpreter.learn_pages()?;
         if !interpreter.knows_its_pages {
@@ -91,6 +71,25 @@ impl<'py> Interpreter<'py> {
         Ok(interpreter)
     }
 
+    /// What sessions use comes last, so that it lies together in memory.
+    fn load(py: Python<'py>, configuration: &Configuration) -> PyResult<Self> {
+        let [process, library] = load(py, LOADERS)?;
+        process.call_method0("close_inherited")?;
+        library.call_method1("warm_up", (configuration.python_path.as_deref(),))?;
+        library.call_method0("settle")?;
+        let [fixed, _, templates, failures] = load(py, SESSIONS)?;
+        fixed.call_method0("check")?;
+        Ok(Self {
+            knows_its_pages: false,
+            leave: process.getattr("leave")?,
+            process,
+            library,
+            templates,
+            failures,
+            version: version(py),
+        })
+    }
+
     /// A child rehearses, so that later children know which pages a session needs.
     fn learn_pages(&self) -> Result<bool, WorkerError> {
         let failed = || WorkerError::python("learn which pages a session needs");
@@ -98,7 +97,7 @@ impl<'py> Interpreter<'py> {
         let scout: i32 = scout.extract().map_err(failed())?;
         if scout == 0 {
             // The child ends in any case: only the zygote may go on from here.
-            if self.rehearse(&[("rehearsed.py", PLAIN)]).is_ok() {
+            if rehearsal::once(self).is_ok() {
                 self.process
                     .call_method0("leave_learned")
                     .map_err(failed())?;
@@ -109,42 +108,20 @@ impl<'py> Interpreter<'py> {
         known.and_then(|known| known.extract()).map_err(failed())
     }
 
-    /// In the zygote: Python fills its caches and allocates memory before any fork.
-    fn rehearse_all(&self) -> Result<(), WorkerError> {
-        for _ in 0..REHEARSALS {
-            self.rehearse(&[
-                ("rehearsed.py", WITH_HELPER),
-                ("rehearsed_helper.py", HELPER),
-            ])?;
-            self.rehearse(&[("rehearsed.py", PLAIN)])?;
-        }
-        Ok(())
-    }
-
     /// In a process that waits for its session: the kernel gives it its own pages on first use, and so before the request
     /// arrives. A process that was forked with these pages needs no rehearsal. Without a helper module, because most
     /// templates have none.
     pub fn rehearse_once(&self) -> Result<(), WorkerError> {
         match self.knows_its_pages {
             true => Ok(()),
-            false => self.rehearse(&[("rehearsed.py", PLAIN)]),
+            false => rehearsal::once(self),
         }
     }
 
-    /// Runs our own session, which leaves nothing behind.
-    fn rehearse(&self, files: &[(&str, &str)]) -> Result<(), WorkerError> {
-        let failed = || WorkerError::python("rehearse a session");
-        let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
-        let returned = self.open(rehearsed(files))?.run(&rehearsed_call());
-        returned.map_err(|error| WorkerError::Python {
-            action: "rehearse a session",
-            reason: error.to_string(),
-        })?;
-        let modules = REHEARSED_MODULES;
-        rehearsal
-            .call_method1("end", (modules,))
-            .map_err(failed())?;
-        Ok(())
+    /// Takes back what sessions of our own leave behind.
+    fn rehearsal(&self) -> Result<Bound<'py, PyAny>, WorkerError> {
+        let rehearsal = self.templates.call_method0("Rehearsal");
+        rehearsal.map_err(WorkerError::python("rehearse a session"))
     }
 
     /// Forks. In the child, standard input is now the stream.
@@ -203,40 +180,16 @@ fn prepare_errors(py: Python<'_>) {
     drop(PyErr::take(py));
 }
 
-fn load(py: Python<'_>) -> PyResult<[Bound<'_, PyModule>; 6]> {
-    let mut modules = Vec::with_capacity(SOURCES.len());
-    for (name, source) in SOURCES {
+fn load<'py, const N: usize>(
+    py: Python<'py>,
+    sources: [Source; N],
+) -> PyResult<[Bound<'py, PyModule>; N]> {
+    let mut modules = Vec::with_capacity(N);
+    for (name, source) in sources {
         let [source, file, name] = [source, &format!("<{name}>"), name].map(CString::new);
         modules.push(PyModule::from_code(py, &source?, &file?, &name?)?);
     }
     modules.try_into().map_err(|_| PyMemoryError::new_err(()))
-}
-
-fn rehearsed(files: &[(&str, &str)]) -> Open {
-    let import = |&(name, content): &(&str, &str)| Import {
-        name: name.to_owned(),
-        path: name.to_owned(),
-        content: content.to_owned(),
-    };
-    Open {
-        imports: files.iter().map(import).collect(),
-        limits: Limits {
-            memory_bytes: 0,
-            cpu_seconds: 0,
-            output_bytes: 1 << 20,
-        },
-        current_time: 0,
-        seed: 0,
-    }
-}
-
-fn rehearsed_call() -> Call {
-    let map = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
-    Call {
-        template: "rehearsed.py".to_owned(),
-        env: map("name", Value::from("n")),
-        properties: Some(Value::Object(map("a", Value::from(1)))),
-    }
 }
 
 fn version(py: Python<'_>) -> String {

@@ -26,7 +26,7 @@ use crate::session;
 
 /// Serves the server whose socket is standard input. In a child, serves its session.
 pub fn run() -> Result<(), WorkerError> {
-    let control = Control { socket: stdin() };
+    let mut control = Control::new();
     let Some(configuration) = control.configuration()? else {
         return Ok(());
     };
@@ -36,7 +36,7 @@ pub fn run() -> Result<(), WorkerError> {
             control.send(&FromZygote::Ready {
                 python_version: zygote.interpreter.version.clone(),
             })?;
-            zygote.serve(&control, &configuration)
+            zygote.serve(&mut control, &configuration)
         }
         Err(error) => control.send(&FromZygote::Failed {
             reason: chain(&error),
@@ -72,7 +72,7 @@ impl<'py> Zygote<'py> {
 
     fn serve(
         mut self,
-        control: &Control,
+        control: &mut Control,
         configuration: &Configuration,
     ) -> Result<(), WorkerError> {
         loop {
@@ -83,12 +83,11 @@ impl<'py> Zygote<'py> {
             if !message {
                 continue;
             }
-            let (bytes, stream) = control.receive()?;
-            if bytes.is_empty() {
+            let Some(received) = control.receive()? else {
                 // The server is gone. Its sessions end too: the kernel kills the children with this process.
                 return Ok(());
-            }
-            match (decode(&bytes)?, stream) {
+            };
+            match received {
                 (ToZygote::Start { session }, Some(stream)) => {
                     match self.interpreter.fork(stream)? {
                         Some(child) => drop(self.children.insert(child, session)),
@@ -169,34 +168,43 @@ fn child_ended() -> Result<SignalFd, WorkerError> {
 /// The socket of the server: standard input, in both directions.
 struct Control {
     socket: Stdin,
+    /// For the message that is received. The kernel copies each page that this process writes to after a fork.
+    buffer: Vec<u8>,
 }
 
 impl Control {
-    fn configuration(&self) -> Result<Option<Configuration>, WorkerError> {
-        let mut buffer = vec![0; MAX_MESSAGE_BYTES];
-        let size = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty())
+    fn new() -> Self {
+        Self {
+            socket: stdin(),
+            buffer: vec![0; MAX_MESSAGE_BYTES],
+        }
+    }
+
+    fn configuration(&mut self) -> Result<Option<Configuration>, WorkerError> {
+        let socket = self.socket.as_raw_fd();
+        let size = recv(socket, &mut self.buffer, MsgFlags::empty())
             .map_err(WorkerError::NotStartedByServer)?;
         match size {
             0 => Ok(None),
-            _ => match decode(&buffer[..size])? {
+            _ => match decode(&self.buffer[..size])? {
                 ToZygote::Configure(configuration) => Ok(Some(configuration)),
                 _ => Err(WorkerError::Unexpected("the first message configures")),
             },
         }
     }
 
-    /// The next message and the number of the descriptor beside it; empty when the server is gone.
-    fn receive(&self) -> Result<(Vec<u8>, Option<RawFd>), WorkerError> {
+    /// The next message and the number of the descriptor beside it. `None` when the server is gone.
+    fn receive(&mut self) -> Result<Option<(ToZygote, Option<RawFd>)>, WorkerError> {
         let failed = WorkerError::system("receive a control message");
-        let mut buffer = vec![0; MAX_MESSAGE_BYTES];
         let mut room = cmsg_space!(RawFd);
-        let mut parts = [IoSliceMut::new(&mut buffer)];
+        let mut parts = [IoSliceMut::new(&mut self.buffer)];
         let (socket, flags) = (self.socket.as_raw_fd(), MsgFlags::MSG_CMSG_CLOEXEC);
         let received = recvmsg::<()>(socket, &mut parts, Some(&mut room), flags)
             .and_then(|message| Ok((message.bytes, stream(&message)?)));
-        let (size, stream) = received.map_err(failed)?;
-        buffer.truncate(size);
-        Ok((buffer, stream))
+        match received.map_err(failed)? {
+            (0, _) => Ok(None),
+            (size, stream) => Ok(Some((decode(&self.buffer[..size])?, stream))),
+        }
     }
 
     fn send(&self, message: &FromZygote) -> Result<(), WorkerError> {

@@ -12,13 +12,14 @@
 #define _GNU_SOURCE
 #include "working_set.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "heap.h"
+#include "pages.h"
+#include "snapshot.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -34,6 +35,11 @@ struct run {
 
 enum { RUNS = 1500 };
 
+// As Linux does by default.
+static const uintptr_t AROUND_BYTES = 64 << 10;
+// The last that has a page in the list.
+static uintptr_t around;
+
 struct working_set {
     size_t count;
     struct run runs[RUNS];
@@ -45,13 +51,13 @@ static struct working_set *learned;
 static struct working_set set;
 static int is_fixed;
 
-// As Linux has them in /proc/PID/pagemap.
-static const uint64_t PRESENT = UINT64_C(1) << 63;
-static const uint64_t EXCLUSIVE = UINT64_C(1) << 56;
-
+// What is written to comes first: the kernel maps what lies around a page that is read.
 static void populate(void) {
-    for (size_t at = 0; at < set.count; at++)
-        madvise((void *)set.runs[at].start, set.runs[at].bytes, set.runs[at].advice);
+    static const int ORDER[] = {MADV_POPULATE_WRITE, MADV_POPULATE_READ};
+    for (size_t turn = 0; turn < 2; turn++)
+        for (size_t at = 0; at < set.count; at++)
+            if (set.runs[at].advice == ORDER[turn])
+                madvise((void *)set.runs[at].start, set.runs[at].bytes, set.runs[at].advice);
 }
 
 static void prepare(void) {
@@ -82,44 +88,18 @@ static void add(uintptr_t page, size_t bytes, int advice) {
         learned->runs[learned->count++] = (struct run){page, bytes, advice};
 }
 
-// The pages of one mapping.
-static void look(int pagemap, uintptr_t start, uintptr_t end, int is_writable) {
-    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t entries[512];
-    while (start < end) {
-        size_t wanted = (end - start) / size;
-        if (wanted > sizeof entries / sizeof *entries)
-            wanted = sizeof entries / sizeof *entries;
-        ssize_t got = pread(pagemap, entries, wanted * sizeof *entries,
-                            (off_t)(start / size * sizeof *entries));
-        if (got < (ssize_t)(wanted * sizeof *entries))
-            return;
-        const uint64_t bits = is_writable ? PRESENT | EXCLUSIVE : PRESENT;
-        for (size_t at = 0; at < wanted; at++)
-            if ((entries[at] & bits) == bits)
-                add(start + at * size, size, is_writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
-        start += wanted * size;
+// What this process alone has of memory that it may write to, and what it reads of files.
+static void learn(const struct mapping *in, uintptr_t page, uintptr_t bytes, uint64_t entry) {
+    if (!learned || !(entry & PAGE_PRESENT))
+        return;
+    if (entry & PAGE_OF_FILE) {
+        // The kernel maps what lies around a page of a file, so one page stands for its neighbours.
+        if (page / AROUND_BYTES != around)
+            add(page, bytes, MADV_POPULATE_READ);
+        around = page / AROUND_BYTES;
+    } else if (in->is_writable && (entry & PAGE_EXCLUSIVE)) {
+        add(page, bytes, MADV_POPULATE_WRITE);
     }
-}
-
-static void learn(void) {
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    while (learned && pagemap >= 0 && maps && fgets(line, sizeof line, maps)) {
-        uintptr_t start, end;
-        char access[5];
-        if (sscanf(line, "%lx-%lx %4s", &start, &end, access) != 3)
-            continue;
-        // The kernel's own pages, and memory that is shared anyway.
-        if (access[0] != 'r' || access[3] != 'p' || strstr(line, "[v"))
-            continue;
-        look(pagemap, start, end, access[1] == 'w');
-    }
-    if (maps)
-        fclose(maps);
-    if (pagemap >= 0)
-        close(pagemap);
 }
 
 int working_set_change(int64_t what) {
@@ -127,11 +107,16 @@ int working_set_change(int64_t what) {
     if (is_fixed)
         return 0;
     switch (what) {
+    case WORKING_SET_TOGETHER:
+        heap_fill_holes();
+        return 1;
     case WORKING_SET_PREPARE:
+        if (!snapshot_take())
+            fputs("expandybird-worker: the kernel keeps the memory of this process in no file; each fork takes longer\n", stderr);
         prepare();
         return learned != NULL;
     case WORKING_SET_LEARN:
-        learn();
+        pages_each(learn);
         return 1;
     case WORKING_SET_FIX:
         fix();

@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 enum {
+    // In the zygote, before what sessions use is loaded and rehearsed.
+    WORKING_SET_TOGETHER = 1,
     // In the zygote, before the child that rehearses is forked.
-    WORKING_SET_PREPARE = 1,
+    WORKING_SET_PREPARE = 2,
     // In that child, after its rehearsal.
-    WORKING_SET_LEARN = 2,
+    WORKING_SET_LEARN = 3,
     // In the zygote, after the end of that child. Nothing changes after that.
-    WORKING_SET_FIX = 3,
+    WORKING_SET_FIX = 4,
 };
 
 // False if it has no effect.

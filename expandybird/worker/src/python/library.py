@@ -13,6 +13,8 @@ import pkgutil
 import posix
 import sys
 
+import expandybird_process as process
+
 # Computing, text and data; nothing that talks to anyone. Every one is loaded before the first fork,
 # with all that belongs to it: it costs a session nothing, and no session can open a file.
 RESERVED = frozenset(
@@ -89,8 +91,9 @@ def _load_below(package):
 
 
 def settle():
-    """Frees what loading has left behind."""
+    """Frees what came before. What comes later lies together."""
     gc.collect()
+    process.allocate_together()
 
 
 def freeze():

@@ -6,7 +6,7 @@ import time
 
 # As native/machine.c and native/working_set.h have them.
 _WORKING_SET_CLOCK = 0x5EE7
-_PREPARE, _LEARN, _FIX = 1, 2, 3
+_TOGETHER, _PREPARE, _LEARN, _FIX = 1, 2, 3, 4
 
 
 def _forget_hooks():
@@ -42,6 +42,11 @@ def fork(stream):
         os.dup2(stream, 0, inheritable=False)
     os.close(stream)
     return child
+
+
+def allocate_together():
+    """What is allocated from now on lies together, not in what loading left free between other objects."""
+    _change_working_set(_TOGETHER)
 
 
 def fork_scout():
