@@ -35,6 +35,23 @@ async fn a_call_abandoned_half_way_ends_the_session() {
     assert!(matches!(error, SandboxError::SessionOver), "{error:?}");
 }
 
+/// Linux copies the tables of anonymous pages in each fork, and those of a file not at all.
+#[tokio::test]
+async fn the_memory_that_forks_copy_is_small() {
+    const LARGEST_KIB: u64 = 8 << 10;
+    let sandbox = sandbox().await;
+    for _ in 0..5 {
+        result_of(&sandbox, "return 1").await;
+    }
+    let status = format!("/proc/{}/status", zygote(&sandbox).await);
+    let status = std::fs::read_to_string(status).unwrap();
+    let anonymous = status.lines().find_map(|line| {
+        let size = line.strip_prefix("RssAnon:")?.strip_suffix("kB")?;
+        size.trim().parse::<u64>().ok()
+    });
+    assert!(anonymous.unwrap() < LARGEST_KIB, "{status}");
+}
+
 #[tokio::test]
 async fn a_zygote_that_died_is_replaced_unnoticed() {
     let sandbox = sandbox().await;
