@@ -11,7 +11,8 @@ fn item(name: &str, outcome: &str) -> Value {
     let summary = json!({"create": 0, "update": 1, "replace": 0, "delete": 0, "acquire": 0, "abandon": 0, "unchanged": 0, "failing": 0});
     let used =
         json!({"type": "t:v1", "version": "v1.0.1", "path": "$.resources[0]", "to": "t:v1.1"});
-    json!({"deployment": name, "outcome": outcome, "uses": [used], "summary": summary})
+    json!({"deployment": name, "outcome": outcome, "uses": [used], "summary": summary,
+        "may": {"upgrade": {"allowed": true}}})
 }
 
 fn found(items: &[(&str, &str)]) -> Value {
