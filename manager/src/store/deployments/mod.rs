@@ -4,8 +4,8 @@
 
 pub mod clusters;
 pub mod index;
-pub mod rows;
 pub mod recorded;
+pub mod rows;
 
 use common::api::page::{Page, PageQuery};
 use common::model::{Deployment, DeploymentName, Identity, ManifestName, Namespace, OperationId};

@@ -153,7 +153,7 @@ mod tests {
 
     use bytes::Bytes;
     use common::api::page::PageQuery;
-    use common::model::{Deployment, DeploymentName, OperationStatus};
+    use common::model::{Deployment, DeploymentName, DeploymentSummary, OperationStatus};
 
     use super::*;
     use crate::auth::Caller;
@@ -169,7 +169,8 @@ mod tests {
         (2, include_str!("formats/format-2.jsonl")),
     ];
 
-    /// What `dm admin backup` of the last build before format 3 wrote, of the same deployments.
+    /// What `dm admin backup` of the last build before format 3 wrote, of the same deployments. Its manager was going on with the
+    /// create that is cut off in the others.
     const BACKUP: &str = include_str!("formats/backup-2.jsonl");
 
     async fn filled(kv: &dyn Kv, entries: &str) {
@@ -267,6 +268,15 @@ mod tests {
         assert_eq!(store.format().number(), NEWEST);
         let found = verify(&store).await.unwrap();
         assert!(found.ok, "{:?}", found.problems);
+        let page = PageQuery::default();
+        let app = bed.manager().await;
+        let listed = app.services.deployments;
+        let listed = listed.list(&page.into(), &Caller::default()).await.unwrap();
+        let names: Vec<_> = items::<DeploymentSummary>(&listed)
+            .into_iter()
+            .map(|found| found.name.to_string())
+            .collect();
+        assert_eq!(names, ["failed", "unfinished", "web"]);
     }
 
     #[tokio::test]
