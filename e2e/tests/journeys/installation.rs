@@ -417,14 +417,9 @@ async fn two_updates_of_the_chart_move_the_state_of_one_manager_into_etcd() -> R
     let stack = Stack::start().await?;
     let apply = async |further: &str| {
         let properties = format!("image={IMAGE},user_roles=false{further}");
-        let apply = [
-            "apply",
-            "deployment-manager:v1",
-            "--name",
-            "own",
-            "--set",
-            &properties,
-        ];
+        let template = ["apply", "deployment-manager:v1", "--name", "own"];
+        let target = ["--namespace", &stack.namespace, "--set", &properties];
+        let apply = [template, target].concat();
         stack.dm.ok(&apply).await
     };
     let args = || -> Result<Vec<String>> {
