@@ -118,8 +118,7 @@ impl Install {
         let wait = ["rollout", "status", &manager, &namespace, MOVE_TIMEOUT];
         session.print(&self.kubectl(&wait, "").await?)?;
         // The certificates are in place.
-        let said = self.apply_rest(objects).await?;
-        session.print(&said)?;
+        self.apply_each(&objects.rest, &[], session).await?;
         let delete = ["delete", &manager, &namespace];
         session.print(&self.kubectl(&delete, "").await?)
     }
@@ -157,33 +156,32 @@ impl Install {
         objects: &Objects,
         session: &mut Session<'_, '_>,
     ) -> Result<(), Failure> {
-        let manager = format!("--field-manager={FIELD_MANAGER}{}", self.name);
-        let apply = ["apply", "--server-side", &manager, "-f", "-"];
-        let said = self
-            .kubectl(&apply, &documents([&objects.namespace])?)
-            .await?;
-        session.print(&said)?;
+        self.apply_each([&objects.namespace], &[], session).await?;
         if !self.without_secrets {
             self.create(&objects.key, session).await?;
             for certificate in &objects.certificates {
                 match self.replace_certificates {
                     true => {
-                        let replace = [&apply[..], &["--force-conflicts"]].concat();
-                        let said = self.kubectl(&replace, &documents([certificate])?).await?;
-                        session.print(&said)?;
+                        self.apply_each([certificate], &["--force-conflicts"], session)
+                            .await?;
                     }
                     false => self.create(certificate, session).await?,
                 }
             }
         }
-        let said = self.apply_rest(objects).await?;
-        session.print(&said)
+        self.apply_each(&objects.rest, &[], session).await
     }
 
-    async fn apply_rest(&self, objects: &Objects) -> Result<String, Failure> {
+    async fn apply_each<'o>(
+        &self,
+        objects: impl IntoIterator<Item = &'o Value>,
+        flags: &[&str],
+        session: &mut Session<'_, '_>,
+    ) -> Result<(), Failure> {
         let manager = format!("--field-manager={FIELD_MANAGER}{}", self.name);
         let apply = ["apply", "--server-side", &manager, "-f", "-"];
-        Ok(self.kubectl(&apply, &documents(&objects.rest)?).await?)
+        let apply = [&apply[..], flags].concat();
+        session.print(&self.kubectl(&apply, &documents(objects)?).await?)
     }
 
     /// An existing object stays as it is.
