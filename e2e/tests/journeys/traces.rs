@@ -14,7 +14,7 @@ pub const CONFIGURATION: &str =
     "resources:\n- {name: fine, type: ConfigMap, properties: {data: {a: hunter-and-gatherer}}}\n";
 
 /// The spans of the only trace that `dm deploy` began.
-pub fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
+fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
     let spans = collector.spans();
     let root = spans.iter().find(|span| span.name == "dm deploy");
     let root = root.context("no span of dm")?.clone();
@@ -23,7 +23,7 @@ pub fn trace(collector: &Collector) -> Result<(Span, Vec<Span>)> {
     Ok((root.clone(), trace.collect()))
 }
 
-pub fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
+fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
     let found = spans
         .iter()
         .find(|span| span.service == service && span.name == name);
@@ -32,7 +32,7 @@ pub fn named(spans: &[Span], service: &str, name: &str) -> Result<Span> {
 }
 
 /// The names from the span up to the first one of the trace.
-pub fn way_up(spans: &[Span], from: &Span) -> Vec<String> {
+fn way_up(spans: &[Span], from: &Span) -> Vec<String> {
     let parent = |span: &&Span| spans.iter().find(|one| one.id == span.parent);
     let way = std::iter::successors(Some(from), parent);
     way.map(|span| format!("{}: {}", span.service, span.name))
@@ -110,8 +110,13 @@ async fn the_trace_of_an_operation_goes_on_after_its_manager_was_killed() -> Res
         Ok(())
     })
     .await?;
+    goes_on(&collector).await
+}
+
+/// Waits until the operation that was interrupted has ended in the trace that it began in.
+pub async fn goes_on(collector: &Collector) -> Result<()> {
     until("the trace to have the end", PATIENCE, || async {
-        let (root, spans) = trace(&collector)?;
+        let (root, spans) = trace(collector)?;
         let applied = named(&spans, "resourcifier", "POST /configurations")?;
         let way = way_up(&spans, &applied);
         let expected = ["manager: applying", "manager: operation"];

@@ -9,7 +9,7 @@ use e2e::program::Service;
 use e2e::{Collector, Stack, until};
 
 use super::members::shared;
-use crate::traces::{CONFIGURATION, named, trace, way_up};
+use crate::traces::{CONFIGURATION, goes_on};
 
 /// A lease ends, and spans are sent every few seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,19 +33,7 @@ async fn the_trace_of_an_operation_goes_on_at_the_manager_that_takes_over() -> R
     stack.resourcifier.again().await?;
     let id = operation["id"].as_str().context("no id")?;
     done(&second, &OperationId::parse(id)?).await?;
-    until("the trace to have the end", PATIENCE, || async {
-        let (root, spans) = trace(&collector)?;
-        let applied = named(&spans, "resourcifier", "POST /configurations")?;
-        let way = way_up(&spans, &applied);
-        let expected = ["manager: applying", "manager: operation"];
-        ensure!(
-            way[1..].starts_with(&expected.map(str::to_owned)),
-            "{way:?}"
-        );
-        ensure!(applied.trace == root.trace);
-        Ok(())
-    })
-    .await
+    goes_on(&collector).await
 }
 
 /// A manager on the store, ready.
