@@ -50,6 +50,8 @@ has_python || need "Python 3.11 or newer, with its headers and shared library" p
 command -v docker-registry >/dev/null || need "an OCI registry, for tests" docker-registry
 command -v chromium >/dev/null && command -v chromedriver >/dev/null || need "a browser, for tests" chromium chromium-driver
 command -v minisign >/dev/null || need "minisign, for tests" minisign
+compgen -G "/usr/lib/*/faketime/libfaketime.so.1" >/dev/null || [ -e /usr/lib/faketime/libfaketime.so.1 ] ||
+    need "faketime, which turns the clocks of programs in tests," libfaketime
 python3 -m pip --version >/dev/null 2>&1 || need "pip" python3-pip
 if ! has_rust; then
     if apt-cache show rustup >/dev/null 2>&1; then

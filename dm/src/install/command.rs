@@ -105,7 +105,9 @@ impl Install {
         if !moves {
             return self.applied(objects, session).await;
         }
-        if !self.replace_certificates {
+        // An etcd that is there already has certificates of its own, and so have callers who bring all of them.
+        let makes_etcd = objects.has_etcd(&self.name) && !self.without_secrets;
+        if makes_etcd && !self.replace_certificates {
             return Err(Failure::usage(MOVE_NEEDS_CERTIFICATES));
         }
         session.print(

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::terminal::format::{self, OutputError};
 
+/// The part of an installation that keeps the state of several managers.
+pub const ETCD: &str = "etcd";
+
 /// In the order in which to apply them.
 pub struct Objects {
     pub namespace: Value,
@@ -18,12 +21,25 @@ pub struct Objects {
 impl Objects {
     /// Whether the managers keep their state in etcd.
     pub fn has_several_managers(&self, installation: &DeploymentName) -> bool {
-        let name = format!("{installation}-manager");
-        let mut rest = self.rest.iter();
-        rest.any(|object| {
-            object["kind"] == "StatefulSet" && object["metadata"]["name"] == name.as_str()
-        })
+        has_set(&self.rest, installation, "manager")
     }
+
+    /// Whether that etcd is one of the installation's own.
+    pub fn has_etcd(&self, installation: &DeploymentName) -> bool {
+        has_etcd(&self.rest, installation)
+    }
+}
+
+/// Whether the objects of an installation have members of etcd among them.
+pub fn has_etcd(objects: &[Value], installation: &DeploymentName) -> bool {
+    has_set(objects, installation, ETCD)
+}
+
+fn has_set(objects: &[Value], installation: &DeploymentName, part: &str) -> bool {
+    let name = format!("{installation}-{part}");
+    objects.iter().any(|object| {
+        object["kind"] == "StatefulSet" && object["metadata"]["name"] == name.as_str()
+    })
 }
 
 /// As one stream of YAML documents.

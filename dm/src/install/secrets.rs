@@ -8,10 +8,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde_json::{Value, json};
 
 use super::certificates::Authority;
+use super::objects::{ETCD, has_etcd};
 use super::{Installation, InstallationError};
 
 const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
-const ETCD: &str = "etcd";
 const KEY_BYTES: usize = 32;
 
 /// A certificate for each service of the chart's objects, and the authority's own.
@@ -44,12 +44,8 @@ pub fn certificates(
 
 /// The three services, and etcd if the installation has its own.
 fn services(installation: &Installation, objects: &[Value]) -> Vec<&'static str> {
-    let etcd = format!("{}-{ETCD}", installation.name);
-    let has_etcd = objects.iter().any(|object| {
-        object["kind"] == "StatefulSet" && object["metadata"]["name"] == etcd.as_str()
-    });
     let mut services = SERVICES.to_vec();
-    if has_etcd {
+    if has_etcd(objects, &installation.name) {
         services.push(ETCD);
     }
     services

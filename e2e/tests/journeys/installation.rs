@@ -411,6 +411,45 @@ async fn three_managers_come_with_an_etcd_whose_certificates_are_of_one_authorit
     Ok(())
 }
 
+/// That etcd has certificates already, so those of the services stay.
+#[tokio::test]
+async fn one_manager_moves_into_an_etcd_that_is_there_with_the_certificates_that_it_has()
+-> Result<()> {
+    let stack = Stack::start().await?;
+    let namespace = format!("{}-moved", stack.namespace);
+    let kubectl = kubectl(&stack)?;
+    let run = async |properties: &[&str]| {
+        let target = ["install", "--image", IMAGE, "--name", "own", "--apply"];
+        let place = ["--namespace", &namespace, "--kubectl", &kubectl];
+        let all = [&target[..], &place, properties].concat();
+        stack.dm.ok(&all).await
+    };
+    let authority = || {
+        let get = ["get", "configmap", "own-ca", "--namespace", &namespace];
+        let field = ["-o", "jsonpath={.data.ca\\.crt}"];
+        stack.cluster.kubectl(&[&get[..], &field].concat())
+    };
+    run(&["--properties", "user_roles=false"]).await?;
+    let before = authority()?;
+    let etcd = json!({"endpoints": ["https://etcd.example.com:2379"], "secret": "theirs"});
+    let properties = json!({"user_roles": false, "managers": 3, "etcd": etcd}).to_string();
+    stack.write("several.yaml", &properties)?;
+    let said = run(&["--properties-file", "several.yaml"]).await?;
+    ensure!(
+        said.contains("moves the state of its volume into etcd"),
+        "{said}"
+    );
+    assert_eq!(authority()?, before);
+    assert_eq!(
+        stack.cluster.names(&namespace, "statefulsets")?,
+        ["own-manager"]
+    );
+    stack
+        .cluster
+        .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
+    Ok(())
+}
+
 /// As an installation that looks after itself does it.
 #[tokio::test]
 async fn two_updates_of_the_chart_move_the_state_of_one_manager_into_etcd() -> Result<()> {

@@ -74,7 +74,7 @@ pub enum StoreError {
     Broken(String),
     #[error("the page token is not one that this list gave")]
     PageToken,
-    #[error("a page of 0 items leads nowhere: give a limit from 1 to {PAGE_ITEMS_MAX}")]
+    #[error("limit is 0: it must be between 1 and {PAGE_ITEMS_MAX}")]
     PageLimit,
 }
 
