@@ -24,7 +24,10 @@ pub struct Found {
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
     let key = keys::deployment(name);
-    let Some(entry) = store.kv.get(&key).await? else {
+    // With its lock: callers look at that next, and a store on etcd need not be asked again then.
+    let both = vec![key.clone(), keys::lock(name)];
+    let found = store.kv.get_each(both).await?.into_iter().next();
+    let Some(entry) = found.flatten() else {
         return Ok(None);
     };
     Ok(Some(Found {

@@ -318,15 +318,17 @@ pub async fn expire(
     deployment: &DeploymentName,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let limit = KEPT_PER_DEPLOYMENT + EXPIRED_AT_ONCE;
-    let of = store
-        .kv
-        .scan(Scan {
-            prefix: keys::operations_of(deployment),
-            limit,
-            ..Scan::default()
-        })
-        .await?;
+    let of = store.kv.scan(Scan {
+        prefix: keys::operations_of(deployment),
+        limit: KEPT_PER_DEPLOYMENT + EXPIRED_AT_ONCE,
+        ..Scan::default()
+    });
+    let oldest = store.kv.scan(Scan {
+        prefix: keys::operations(),
+        limit: EXPIRED_AT_ONCE,
+        ..Scan::default()
+    });
+    let (of, oldest) = tokio::try_join!(of, oldest)?;
     let surplus = of.len().saturating_sub(KEPT_PER_DEPLOYMENT);
     for (key, bytes) in of.iter().take(surplus) {
         if let Some(record) = get(store, &read(key, bytes)?).await? {
@@ -336,15 +338,7 @@ pub async fn expire(
     let horizon = now
         .saturating_sub(SignedDuration::from_hours(24 * KEPT_DAYS))
         .unwrap_or(Timestamp::MIN);
-    for (key, bytes) in store
-        .kv
-        .scan(Scan {
-            prefix: keys::operations(),
-            limit: EXPIRED_AT_ONCE,
-            ..Scan::default()
-        })
-        .await?
-    {
+    for (key, bytes) in oldest {
         let record: OperationRecord = read(&key, &bytes)?;
         if record.operation.end_time.is_some_and(|end| end < horizon) {
             forget(changes, &record.operation);

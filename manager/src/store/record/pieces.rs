@@ -45,12 +45,15 @@ pub async fn replace<T: Serialize>(
 }
 
 pub async fn get<T: DeserializeOwned>(store: &Store, prefix: Key) -> Result<Option<T>, StoreError> {
-    let pieces = store.all(prefix.clone()).await?;
-    match pieces.as_slice() {
-        [] => Ok(None),
-        [(_, only)] => read(&prefix, only).map(Some),
-        many => read(&prefix, &joined(many)).map(Some),
+    let Some(first) = store.kv.get(&keys::piece(&prefix, 0)).await? else {
+        return Ok(None);
+    };
+    // All pieces but the last one have this length.
+    if first.len() < PIECE_BYTES {
+        return read(&prefix, &first).map(Some);
     }
+    let pieces = store.all(prefix.clone()).await?;
+    read(&prefix, &joined(&pieces)).map(Some)
 }
 
 pub fn joined(pieces: &[(Key, Bytes)]) -> Bytes {

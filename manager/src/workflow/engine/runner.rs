@@ -60,13 +60,16 @@ impl<'a> Runner<'a> {
         record: OperationRecord,
         watch: &'a OperationWatch,
     ) -> Result<Self, StoreError> {
-        let id = &record.operation.id;
-        let events = journal::read_all(&dependencies.store, id).await?;
-        if let Some(wish) = operations::stop_wish(&dependencies.store, id).await? {
+        let (id, store) = (&record.operation.id, &dependencies.store);
+        let (events, wish, stored) = tokio::try_join!(
+            journal::read_all(store, id),
+            operations::stop_wish(store, id),
+            // Earlier commits may have changed it: warnings, the rollback, its end.
+            operations::get(store, id),
+        )?;
+        if let Some(wish) = wish {
             watch.stop(wish);
         }
-        // Earlier commits may have changed it: warnings, the rollback, its end.
-        let stored = operations::get(&dependencies.store, id).await?;
         let mut record = stored.unwrap_or(record);
         let state = recovery::state(&record.operation, &events)?;
         // A process that resumes the operation takes a higher number than the one that began it, before anything else.

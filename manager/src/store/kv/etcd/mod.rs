@@ -7,6 +7,7 @@
 //!
 //! It speaks etcd's JSON gateway: that needs no generated code and no further crate.
 
+mod cache;
 mod client;
 mod commits;
 mod names;
@@ -29,10 +30,12 @@ use bytes::Bytes;
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
+use self::cache::Cache;
 use self::client::Client;
 use self::client::wire::{AlarmAnswer, AlarmQuestion, Number};
-use self::commits::Stripes;
+use self::commits::joined::Queues;
 use self::commits::slots::Slots;
+use self::commits::{Size, Stripes};
 use self::names::Names;
 use self::ownership::Ownership;
 use self::registration::Registration;
@@ -58,6 +61,8 @@ struct Shared {
     owner: Arc<Ownership>,
     registration: Arc<Registration>,
     signposts: Arc<Signposts>,
+    cache: Cache,
+    queues: Queues,
     slots: Slots,
     numbers: Stripes,
     /// A large commit holds it alone: nobody reads a part of it.
@@ -142,7 +147,7 @@ impl Kv for EtcdKv {
 
     async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         let _whole = self.0.whole().await?;
-        self.0.entries_of(&keys, None).await
+        self.0.entries(&keys).await
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
@@ -152,8 +157,8 @@ impl Kv for EtcdKv {
 
     async fn commit(&self, commit: Commit) -> Result<(), KvError> {
         commits::fits(&commit)?;
-        match commits::is_small(&commit) {
-            true => self.0.commit_small(&commit).await,
+        match Size::of(&commit).fits() {
+            true => self.0.commit_joined(commit).await,
             false => Arc::clone(&self.0).commit_large(commit).await,
         }
     }
@@ -202,7 +207,8 @@ impl Kv for Snapshot {
     }
 
     async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.shared.entries_of(&keys, Some(self.revision)).await
+        let found = self.shared.entries_at(&keys, Some(self.revision)).await?;
+        Ok(found.0)
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {

@@ -11,11 +11,13 @@ use tokio::time::Instant;
 
 use super::super::KvError;
 use super::Shared;
+use super::cache::{self, Cache};
 use super::client::Client;
 use super::client::address::EtcdAddress;
 use super::client::refusal::failed;
 use super::client::wire::{Change, Put, RangeAnswer, Text};
 use super::commits::Stripes;
+use super::commits::joined::Queues;
 use super::commits::slots::Slots;
 use super::names::{Names, between, one};
 use super::options::StoreAccess;
@@ -65,6 +67,8 @@ pub async fn open(
         owner,
         registration,
         signposts,
+        cache: Cache::new(cache::BYTES),
+        queues: Queues::new(),
         slots: Slots::new(),
         numbers: Stripes::new(),
         gate: RwLock::default(),

@@ -44,12 +44,23 @@ impl Shared {
         })
     }
 
-    /// All at one moment, `None` where there is nothing.
-    pub async fn entries_of(
+    /// What the keys have now, all at one moment: `None` where there is nothing.
+    pub async fn entries(&self, keys: &[Key]) -> Result<Vec<Option<Entry>>, KvError> {
+        self.owner.check().await?;
+        if let Some(known) = self.cache.look(keys) {
+            return Ok(known);
+        }
+        let (entries, at) = self.entries_at(keys, None).await?;
+        self.cache.keep(keys, &entries, at);
+        Ok(entries)
+    }
+
+    /// What the keys had at a revision, or have now. The revision too.
+    pub async fn entries_at(
         &self,
         keys: &[Key],
         mut revision: Option<Number>,
-    ) -> Result<Vec<Option<Entry>>, KvError> {
+    ) -> Result<(Vec<Option<Entry>>, Number), KvError> {
         let mut entries = Vec::with_capacity(keys.len());
         for some in keys.chunks(KEYS) {
             let read = |key: &Key| {
@@ -71,7 +82,7 @@ impl Shared {
                 first.map(super::client::wire::KeyValue::into_entry)
             }));
         }
-        Ok(entries)
+        Ok((entries, revision.unwrap_or_default()))
     }
 
     pub async fn scan_at(

@@ -9,6 +9,8 @@ mod relations;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use common::api::admin::{Problem, Verification};
@@ -34,11 +36,9 @@ const LISTED: usize = 100;
 
 /// Checks the whole store. An error means that it cannot be read.
 pub async fn verify(store: &Store) -> Result<Verification, StoreError> {
-    let mut verifying = Verifying {
+    let verifying = Verifying {
         store: store.snapshot().await?,
-        checked: BTreeMap::new(),
-        problems: Vec::new(),
-        further: 0,
+        found: Mutex::default(),
     };
     if let Err(error) = store.intact().await {
         verifying.tell(&keys::format(), &error.to_string());
@@ -48,27 +48,40 @@ pub async fn verify(store: &Store) -> Result<Verification, StoreError> {
         Some(sealing) => sealing.keys_in_use().await?,
         None => BTreeMap::new(),
     };
+    let found = mem::take(&mut *verifying.found());
     Ok(Verification {
         keys: keys
             .into_iter()
             .map(|(id, count)| (id.to_string(), count))
             .collect(),
-        ok: verifying.problems.is_empty(),
-        checked: verifying.checked,
-        problems: verifying.problems,
-        further: verifying.further,
+        ok: found.problems.is_empty(),
+        checked: found.checked,
+        problems: found.problems,
+        further: found.further,
     })
 }
 
+/// Records that are looked at at once: on etcd, most of the time is spent waiting for answers.
+const AT_ONCE: usize = 16;
+
 struct Verifying {
     store: Store,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
     checked: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     further: u64,
 }
 
 impl Verifying {
-    async fn all(&mut self) -> Result<(), StoreError> {
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn all(&self) -> Result<(), StoreError> {
         self.entries().await?;
         let instances = self.deployments().await?;
         self.manifests().await?;
@@ -77,7 +90,7 @@ impl Verifying {
     }
 
     /// Every key is in the table of keys, and every record can be read.
-    async fn entries(&mut self) -> Result<(), StoreError> {
+    async fn entries(&self) -> Result<(), StoreError> {
         let known = self.has(&keys::format()).await?;
         self.hold(
             &keys::format(),
@@ -103,9 +116,10 @@ impl Verifying {
         Ok(())
     }
 
-    fn tell(&mut self, key: &[u8], message: &str) {
-        if self.problems.len() >= LISTED {
-            self.further += 1;
+    fn tell(&self, key: &[u8], message: &str) {
+        let mut found = self.found();
+        if found.problems.len() >= LISTED {
+            found.further += 1;
             return;
         }
         let advice = "the store is damaged: restore a backup";
@@ -114,10 +128,10 @@ impl Verifying {
             false => format!("{message}; {advice}"),
         };
         let key = keys::shown(key);
-        self.problems.push(Problem { key, message });
+        found.problems.push(Problem { key, message });
     }
 
-    fn hold(&mut self, key: &[u8], holds: bool, otherwise: &str) {
+    fn hold(&self, key: &[u8], holds: bool, otherwise: &str) {
         if !holds {
             self.tell(key, otherwise);
         }
@@ -128,10 +142,7 @@ impl Verifying {
     }
 
     /// The next entries of a range, which are counted.
-    async fn entries_of(
-        &mut self,
-        range: &mut Range,
-    ) -> Result<Option<Vec<(Key, Bytes)>>, StoreError> {
+    async fn entries_of(&self, range: &mut Range) -> Result<Option<Vec<(Key, Bytes)>>, StoreError> {
         let scan = Scan {
             prefix: range.prefix.clone(),
             after: range.after.take(),
@@ -144,14 +155,15 @@ impl Verifying {
         };
         range.after = Some(last.clone());
         if !range.kind.is_empty() {
-            *self.checked.entry(range.kind.to_owned()).or_default() += found.len() as u64;
+            let mut all = self.found();
+            *all.checked.entry(range.kind.to_owned()).or_default() += found.len() as u64;
         }
         Ok(Some(found))
     }
 
     /// The next records of a range. Unreadable ones are reported with the entries.
     async fn page<T: DeserializeOwned>(
-        &mut self,
+        &self,
         range: &mut Range,
     ) -> Result<Option<Vec<(Key, T)>>, StoreError> {
         let entries = self.entries_of(range).await?;

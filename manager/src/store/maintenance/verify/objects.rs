@@ -10,7 +10,7 @@ use crate::store::{StoreError, keys, read};
 
 impl Verifying {
     /// The list of a deployment's objects has all its pieces, and every piece belongs to a list.
-    pub(super) async fn objects(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn objects(&self) -> Result<(), StoreError> {
         let mut all = Range::of("objects", keys::prefix(&["objects"]));
         while let Some(page) = self.page::<ObjectsRecord>(&mut all).await? {
             let wanted = page
@@ -38,7 +38,7 @@ impl Verifying {
         Ok(())
     }
 
-    async fn recorded_piece(&mut self, key: &Key) -> Result<(), StoreError> {
+    async fn recorded_piece(&self, key: &Key) -> Result<(), StoreError> {
         let mut parts = keys::parts(key).into_iter().skip(1);
         let (name, digest) = (parts.next(), parts.next().unwrap_or_default());
         let list = keys::key(&["objects", &name.unwrap_or_default()]);

@@ -1,14 +1,15 @@
 //! Checks what records say about each other.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use common::model::{
     Configuration, Deployment, Identity, InputConfig, Layout, Operation, OperationId,
     OperationStatus,
 };
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::de::DeserializeOwned;
 
-use super::{Range, Verifying};
+use super::{AT_ONCE, Range, Verifying};
 use crate::domain;
 use crate::domain::manifest::resolution::Recorded;
 use crate::domain::operation::State;
@@ -24,13 +25,13 @@ use crate::store::{SCAN_ENTRIES, StoreError, keys, read};
 impl Verifying {
     /// A deployment has its latest manifest, and the index has its instances. The records of its last apply and of its
     /// lock belong to a deployment. Returns the number of instances.
-    pub(super) async fn deployments(&mut self) -> Result<u64, StoreError> {
+    pub(super) async fn deployments(&self) -> Result<u64, StoreError> {
         let mut instances = 0;
         let mut all = Range::of("deployments", keys::deployments());
         while let Some(page) = self.page::<Deployment>(&mut all).await? {
-            for (key, deployment) in page {
-                instances += self.deployment(&key, &deployment).await?;
-            }
+            let each = page.iter().map(|(key, found)| self.deployment(key, found));
+            let counts: Vec<_> = stream::iter(each).buffered(AT_ONCE).try_collect().await?;
+            instances += counts.into_iter().sum::<u64>();
         }
         self.objects().await?;
         let mut all = Range::of("writers", keys::writers());
@@ -55,7 +56,7 @@ impl Verifying {
         Ok(instances)
     }
 
-    async fn deployment(&mut self, key: &Key, deployment: &Deployment) -> Result<u64, StoreError> {
+    async fn deployment(&self, key: &Key, deployment: &Deployment) -> Result<u64, StoreError> {
         let name = &deployment.name;
         let own = *key == keys::deployment(name);
         self.hold(key, own, "its record names another deployment");
@@ -89,12 +90,14 @@ impl Verifying {
     }
 
     /// A manifest has all its pieces, and every piece belongs to a manifest.
-    pub(super) async fn manifests(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn manifests(&self) -> Result<(), StoreError> {
         let mut all = Range::of("manifests", keys::all_manifests());
         while let Some(page) = self.page::<Head>(&mut all).await? {
-            for (key, head) in page {
-                self.manifest(&key, &head).await?;
-            }
+            let each = page.iter().map(|(key, head)| self.manifest(key, head));
+            stream::iter(each)
+                .buffered(AT_ONCE)
+                .try_collect::<()>()
+                .await?;
         }
         let mut all = Range::of("", keys::prefix(&["lists"]));
         while let Some(page) = self.page::<Lists>(&mut all).await? {
@@ -107,21 +110,20 @@ impl Verifying {
         self.pieces().await
     }
 
-    /// The pieces of a deployment are adjacent, so only one deployment's lists are in memory.
-    async fn pieces(&mut self) -> Result<(), StoreError> {
-        let (mut of, mut used) = (None, HashSet::new());
+    /// The pieces of a deployment are adjacent, so only the lists of one page's deployments are in memory.
+    async fn pieces(&self) -> Result<(), StoreError> {
         let mut all = Range::of("pieces", keys::prefix(&["content"]));
         while let Some(page) = self.entries_of(&mut all).await? {
-            for (key, _) in &page {
-                let mut parts = keys::parts(key).into_iter().skip(1);
-                let (deployment, digest) = (parts.next(), parts.next().unwrap_or_default());
-                if of != deployment {
-                    used = self
-                        .named(deployment.as_deref().unwrap_or_default())
-                        .await?;
-                    of = deployment;
-                }
-                if !used.contains(&digest) && !self.held(of.as_deref()).await? {
+            let pieces: Vec<_> = page.iter().map(|(key, _)| (key, piece(key))).collect();
+            let deployments: BTreeSet<_> = pieces.iter().map(|(_, [name, _])| name).collect();
+            let each = deployments.iter().map(|name| self.named(name));
+            let used: Vec<_> = stream::iter(each).buffered(AT_ONCE).try_collect().await?;
+            let used: BTreeMap<_, _> = deployments.into_iter().zip(used).collect();
+            for (key, [deployment, digest]) in &pieces {
+                let is_used = used
+                    .get(deployment)
+                    .is_some_and(|used| used.contains(digest));
+                if !is_used && !self.held(deployment).await? {
                     self.tell(key, "no manifest has this piece");
                 }
             }
@@ -131,8 +133,8 @@ impl Verifying {
 
     /// Whether an operation holds a deployment. An interrupted removal of manifests removes their pieces when it is
     /// resumed.
-    async fn held(&self, deployment: Option<&str>) -> Result<bool, StoreError> {
-        let lock = keys::key(&["lock", deployment.unwrap_or_default()]);
+    async fn held(&self, deployment: &str) -> Result<bool, StoreError> {
+        let lock = keys::key(&["lock", deployment]);
         self.has(&lock).await
     }
 
@@ -148,7 +150,7 @@ impl Verifying {
             .collect())
     }
 
-    async fn manifest(&mut self, key: &Key, head: &Head) -> Result<(), StoreError> {
+    async fn manifest(&self, key: &Key, head: &Head) -> Result<(), StoreError> {
         let (deployment, name) = (&head.deployment, &head.name);
         let own = *key == keys::manifest(deployment, name);
         self.hold(key, own, "its record names another manifest");
@@ -170,7 +172,7 @@ impl Verifying {
 
     /// A part exists and can be read.
     async fn part<T: DeserializeOwned + Send + 'static>(
-        &mut self,
+        &self,
         key: &Key,
         head: &Head,
         lists: &Lists,
@@ -185,7 +187,7 @@ impl Verifying {
     }
 
     /// The index has no more instances than the layouts, and the counts are right.
-    pub(super) async fn instances(&mut self, expected: u64) -> Result<(), StoreError> {
+    pub(super) async fn instances(&self, expected: u64) -> Result<(), StoreError> {
         let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
         let mut all = Range::of("instances", keys::all_instances());
         while let Some(page) = self.page::<Indexed>(&mut all).await? {
@@ -215,7 +217,7 @@ impl Verifying {
     }
 
     /// Every operation is indexed. An unfinished one holds its deployment, and its journal can be replayed.
-    pub(super) async fn operations(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn operations(&self) -> Result<(), StoreError> {
         let mut all = Range::of("operations", keys::operations());
         let has_fence = self.has(&keys::fence()).await?;
         while let Some(page) = self.page::<OperationRecord>(&mut all).await? {
@@ -257,7 +259,7 @@ impl Verifying {
     }
 
     async fn operation(
-        &mut self,
+        &self,
         key: &Key,
         operation: &Operation,
         indexed: bool,
@@ -282,7 +284,7 @@ impl Verifying {
         }
     }
 
-    async fn unfinished(&mut self, key: &Key, operation: &Operation) -> Result<(), StoreError> {
+    async fn unfinished(&self, key: &Key, operation: &Operation) -> Result<(), StoreError> {
         let (id, deployment) = (&operation.id, &operation.deployment);
         let holder = deployments::holder(&self.store, deployment).await;
         let holds = holder.ok().flatten().as_ref() == Some(id);
@@ -319,25 +321,25 @@ impl Verifying {
     }
 
     /// Records below an operation's id exist only together with the operation.
-    async fn parts_of_operations(
-        &mut self,
-        kind: &'static str,
-        owner: &str,
-    ) -> Result<(), StoreError> {
+    async fn parts_of_operations(&self, kind: &'static str, owner: &str) -> Result<(), StoreError> {
         let mut all = Range::of(kind, keys::prefix(&[kind]));
         while let Some(page) = self.entries_of(&mut all).await? {
-            for (key, _) in &page {
-                let id = keys::parts(key).into_iter().nth(1).unwrap_or_default();
-                let known = self.has(&keys::key(&[owner, &id])).await?;
-                self.hold(key, known, "there is no such operation, or it is done");
-            }
+            let wanted = page.into_iter().map(|(key, _)| {
+                let id = keys::parts(&key).into_iter().nth(1).unwrap_or_default();
+                (key, keys::key(&[owner, &id]))
+            });
+            self.hold_each(
+                wanted.collect(),
+                "there is no such operation, or it is done",
+            )
+            .await?;
         }
         Ok(())
     }
 
     /// Reports each key without a counterpart.
     pub(super) async fn hold_each(
-        &mut self,
+        &self,
         pairs: Vec<(Key, Key)>,
         otherwise: &str,
     ) -> Result<(), StoreError> {
@@ -356,4 +358,10 @@ pub(super) fn belongs_to(key: Key, to: Key) -> (Key, Key) {
     let name = key.get(name.map_or(0, |at| at + 1)..).unwrap_or_default();
     let wanted = [to.as_slice(), name].concat();
     (key, wanted)
+}
+
+/// The deployment and the digest of a piece of contents.
+fn piece(key: &[u8]) -> [String; 2] {
+    let mut parts = keys::parts(key).into_iter().skip(1);
+    [parts.next(), parts.next()].map(Option::unwrap_or_default)
 }

@@ -145,10 +145,15 @@ pub struct KeyValue {
 
 impl KeyValue {
     pub fn into_entry(self) -> Entry {
-        Entry {
-            value: Bytes::from(self.value.0),
-            version: Version(Bytes::copy_from_slice(&self.mod_revision.0.to_be_bytes())),
-        }
+        entry(Bytes::from(self.value.0), self.mod_revision)
+    }
+}
+
+/// A value that was written at a revision.
+pub fn entry(value: Bytes, revision: Number) -> Entry {
+    Entry {
+        value,
+        version: Version(Bytes::copy_from_slice(&revision.0.to_be_bytes())),
     }
 }
 

@@ -35,6 +35,7 @@ impl Shared {
 
     pub async fn large(&self, commit: &Commit) -> Result<(), KvError> {
         let _alone = self.gate.write().await;
+        let _changing = self.cache.change(commit);
         if !self.hold(&commit.expect).await? {
             return Err(KvError::Conflict);
         }

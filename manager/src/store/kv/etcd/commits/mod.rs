@@ -1,10 +1,12 @@
 //! Commits that fit into one transaction; [`self::large`] makes the others.
 
+pub(super) mod joined;
 pub(super) mod large;
 pub(super) mod slots;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Add;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
@@ -46,14 +48,42 @@ impl Stripes {
     }
 }
 
-/// Whether it fits into one transaction.
-pub fn is_small(commit: &Commit) -> bool {
-    let changes =
-        commit.put.len() + commit.delete.len() + commit.delete_prefix.len() + commit.add.len();
-    let compares = commit.expect.len() + commit.add.len();
-    let expected = commit.expect.iter().map(|(key, _)| key.len());
-    let bytes = commit.size() + expected.sum::<usize>();
-    changes <= CHANGES && compares <= CHANGES && bytes <= BYTES
+/// What a commit takes of a transaction.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Size {
+    changes: usize,
+    compares: usize,
+    bytes: usize,
+}
+
+impl Size {
+    pub fn of(commit: &Commit) -> Self {
+        let changes =
+            commit.put.len() + commit.delete.len() + commit.delete_prefix.len() + commit.add.len();
+        let expected = commit.expect.iter().map(|(key, _)| key.len());
+        Self {
+            changes,
+            compares: commit.expect.len() + commit.add.len(),
+            bytes: commit.size() + expected.sum::<usize>(),
+        }
+    }
+
+    /// Whether one transaction has room for it.
+    pub fn fits(self) -> bool {
+        self.changes <= CHANGES && self.compares <= CHANGES && self.bytes <= BYTES
+    }
+}
+
+impl Add for Size {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            changes: self.changes + other.changes,
+            compares: self.compares + other.compares,
+            bytes: self.bytes + other.bytes,
+        }
+    }
 }
 
 impl Shared {
@@ -73,12 +103,13 @@ impl Shared {
                 .chain(counted)
                 .map(|(key, entry)| self.compare(key, entry))
                 .collect();
-            if self
-                .transact(&compare, &self.changes(commit, &numbers))
-                .await?
-            {
+            let changing = self.cache.change(commit);
+            let changes = self.changes(commit, &numbers);
+            if let Some(at) = self.transact(&compare, &changes).await? {
+                changing.done(at, &writes(commit, &numbers));
                 return Ok(());
             }
+            self.cache.forget(commit.expect.iter().map(|(key, _)| key));
             // Only a put of a number that is also added to brings it here.
             let may_be_a_number = !commit.add.is_empty() && self.hold(&commit.expect).await?;
             if !may_be_a_number {
@@ -90,7 +121,7 @@ impl Shared {
     /// The numbers that it adds to: what they are, and what they become.
     pub async fn added<'a>(&self, commit: &'a Commit) -> Result<Vec<Counted<'a>>, KvError> {
         let keys: Vec<_> = commit.add.iter().map(|(key, _)| key.clone()).collect();
-        let found = self.entries_of(&keys, None).await?;
+        let found = self.entries(&keys).await?;
         let each = commit.add.iter().zip(found);
         each.map(|((key, by), before)| {
             let after = sum(before.as_deref(), *by)?;
@@ -102,7 +133,7 @@ impl Shared {
     /// Whether the expectations hold now.
     pub async fn hold(&self, expect: &[(Key, Option<Entry>)]) -> Result<bool, KvError> {
         let keys: Vec<_> = expect.iter().map(|(key, _)| key.clone()).collect();
-        let found = self.entries_of(&keys, None).await?;
+        let found = self.entries(&keys).await?;
         let at = |entry: &Option<Entry>| entry.as_ref().map(revision);
         let mut each = expect.iter().zip(&found);
         Ok(each.all(|((_, expected), found)| at(expected) == at(found)))
@@ -126,10 +157,7 @@ impl Shared {
                 range_end: Some(end),
             })
         });
-        let numbers = numbers
-            .iter()
-            .map(|(key, _, after)| (key.as_slice(), after.as_ref()));
-        let writes = commit.writes().into_iter().chain(numbers);
+        let writes = writes(commit, numbers).into_iter();
         let writes = writes.map(|(key, value)| self.write(key, value));
         prefixes.chain(writes).collect()
     }
@@ -148,6 +176,19 @@ impl Shared {
             }),
         }
     }
+}
+
+/// What each key is put to, or `None` where it is deleted by its name.
+fn writes<'a>(
+    commit: &'a Commit,
+    numbers: &'a [Counted<'_>],
+) -> BTreeMap<&'a [u8], Option<&'a Bytes>> {
+    let numbers = numbers
+        .iter()
+        .map(|(key, _, after)| (key.as_slice(), after.as_ref()));
+    let mut all = commit.writes();
+    all.extend(numbers);
+    all
 }
 
 /// A number's key, its entry, and its digits after the change.

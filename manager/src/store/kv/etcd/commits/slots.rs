@@ -84,11 +84,15 @@ impl Drop for InUse<'_> {
 }
 
 impl Shared {
-    /// Makes the changes if the keys are as compared; gives whether it did. Tries until that is known.
+    /// Makes the changes if the keys are as compared: the revision at which it did. Tries until that is known.
     ///
     /// # Errors
     /// [`KvError::Unknown`] only if another manager has the store meanwhile.
-    pub async fn transact(&self, compare: &[Compare], changes: &[Change]) -> Result<bool, KvError> {
+    pub async fn transact(
+        &self,
+        compare: &[Compare],
+        changes: &[Change],
+    ) -> Result<Option<Number>, KvError> {
         self.owner.check().await?;
         let mut used = self.slots.take().await?;
         let id = format!(
@@ -106,7 +110,7 @@ impl Shared {
             let answer = self.answered(&txn).await?;
             if answer.succeeded {
                 used.slot.revision = Some(answer.header.revision);
-                return Ok(true);
+                return Ok(used.slot.revision);
             }
             let [slot, owner] = two_reads(answer);
             let is_own = slot
@@ -115,7 +119,7 @@ impl Shared {
             let found = slot.map_or(Number(0), |slot| slot.mod_revision);
             if is_own {
                 used.slot.revision = Some(found);
-                return Ok(true);
+                return Ok(used.slot.revision);
             }
             if owner.is_none_or(|owner| owner.create_revision != self.owner.fence) {
                 self.owner.lose("another manager has taken it over");
@@ -124,7 +128,7 @@ impl Shared {
             // Otherwise an earlier user's try came late.
             if found == revision {
                 used.slot.revision = Some(found);
-                return Ok(false);
+                return Ok(None);
             }
         }
     }

@@ -17,7 +17,8 @@ async fn without_a_quorum_nothing_is_written_and_the_store_counts_as_unreachable
     kv.commit(numbered(1, "kept")).await.unwrap();
     members.kill(0);
     members.kill(2);
-    let error = kv.get(b"entry/00000").await.unwrap_err();
+    // One that this manager has not read yet.
+    let error = kv.get(b"entry/00001").await.unwrap_err();
     assert!(matches!(error, KvError::Unreachable { .. }), "{error}");
     let error = said(&address).await;
     assert!(error.contains("the store is unreachable"), "{error}");
