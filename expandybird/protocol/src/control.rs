@@ -46,6 +46,9 @@ pub enum FromZygote {
     Exited { session: u64, exit: Exit },
 }
 
+/// The code of a process that had no memory left for an answer. `worker/src/native/abort.c` has it too.
+pub const OUT_OF_MEMORY: i32 = 112;
+
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
