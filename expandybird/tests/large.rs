@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::ExpandResponse;
-use common::model::Import;
-use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
+use common::model::{Import, Language};
+use expandybird::engine::jinja::{self, Jinja};
+use expandybird::engine::values::Values;
+use expandybird::engine::{Engine, EngineError, Instance, Output, PlanInputs, Rendered};
 use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
 use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
@@ -268,4 +270,43 @@ fn a_name_that_many_instances_hold_is_looked_for_nearby_first() {
         .collect();
     let content = json!({ "resources": instances });
     assert!(expanded(&content, None, vec![("t.jinja", inner)]).is_ok());
+}
+
+#[test]
+fn long_chains_of_conditions_are_compiled_in_time() {
+    const TERMS: usize = 100_000;
+    for (chain, last, expected) in [
+        ("1 < ", "1", "False"),
+        ("0 < 1 > ", "0", "True"),
+        ("1 in ", "[1]", "fails"),
+        ("1 and ", "x", ""),
+        ("x or ", "1", "1"),
+        ("not x and ", "2", "2"),
+    ] {
+        let template = Import {
+            name: "t.jinja".to_owned(),
+            path: None,
+            content: format!("{{{{ {}{last} }}}}", chain.repeat(TERMS)),
+        };
+        let files = Files::new(vec![template.clone()]).unwrap();
+        let mut engine = Jinja::new(&files, jinja::Limits::default(), &jinja::cache());
+        let rendered = engine.render(&Instance {
+            template: &template,
+            language: Language::Jinja,
+            tree: Vec::new(),
+            env: &Map::new(),
+            properties: None,
+            values: Values::NONE,
+            applied: 0,
+            outputs: None,
+            plan: PlanInputs::default(),
+        });
+        match rendered.map(|output| output.result) {
+            Ok(other) => assert!(
+                matches!(&other, Rendered::Text(text) if text == expected),
+                "{chain}: {other:?}"
+            ),
+            Err(error) => assert_eq!(expected, "fails", "{chain}: {}", error.message),
+        }
+    }
 }
