@@ -1,23 +1,29 @@
-//! Remembers, by digest, the input that crashed expansion processes: it is not tried again for a while.
+//! Remembers which caller crashed expansion processes with which input: the caller's next try waits for a while.
+//!
+//! A template's text alone is not the cause: the properties of a request are. So a caller never blocks another, whatever
+//! harmless template it abuses.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::admission::Caller;
 use crate::process::Digest;
 
 /// This many crashes are not an accident.
 const DEATHS: u32 = 2;
 /// Crashes that are this far apart are unrelated. A rejected input is tried again after this time.
 const MEMORY: Duration = Duration::from_secs(5 * 60);
-/// How many digests are remembered. A caller that makes more of them uses each only once.
-const DIGESTS: usize = 256;
+/// How many inputs of all callers are remembered. A caller that makes more of them uses each only once.
+const INPUTS: usize = 256;
 
 /// The table.
 #[derive(Debug, Default)]
 pub struct Blame {
-    entries: Mutex<HashMap<Digest, Entry>>,
+    entries: Mutex<HashMap<Input, Entry>>,
 }
+
+type Input = (Caller, Digest);
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -26,16 +32,17 @@ struct Entry {
 }
 
 impl Blame {
-    /// Records a crash of a process with this input.
-    pub fn died(&self, digest: Digest, now: Instant) {
+    /// Records a crash of a process with this caller's input.
+    pub fn died(&self, caller: &Caller, digest: Digest, now: Instant) {
         let mut entries = self.entries(now);
-        if entries.len() >= DIGESTS && !entries.contains_key(&digest) {
+        let input = (caller.clone(), digest);
+        if entries.len() >= INPUTS && !entries.contains_key(&input) {
             let oldest = entries.iter().min_by_key(|(_, entry)| entry.last);
-            if let Some(oldest) = oldest.map(|(&digest, _)| digest) {
+            if let Some(oldest) = oldest.map(|(input, _)| input.clone()) {
                 entries.remove(&oldest);
             }
         }
-        let entry = entries.entry(digest).or_insert(Entry {
+        let entry = entries.entry(input).or_insert(Entry {
             deaths: 0,
             last: now,
         });
@@ -43,14 +50,16 @@ impl Blame {
         entry.last = now;
     }
 
-    /// The inputs that are not tried now.
-    pub fn refused(&self, now: Instant) -> Vec<Digest> {
+    /// The inputs of this caller that are not tried now.
+    pub fn refused(&self, caller: &Caller, now: Instant) -> Vec<Digest> {
         let entries = self.entries(now);
-        let refused = entries.iter().filter(|(_, entry)| entry.deaths >= DEATHS);
-        refused.map(|(&digest, _)| digest).collect()
+        let refused = entries
+            .iter()
+            .filter(|((owner, _), entry)| owner == caller && entry.deaths >= DEATHS);
+        refused.map(|((_, digest), _)| *digest).collect()
     }
 
-    fn entries(&self, now: Instant) -> MutexGuard<'_, HashMap<Digest, Entry>> {
+    fn entries(&self, now: Instant) -> MutexGuard<'_, HashMap<Input, Entry>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.retain(|_, entry| now.saturating_duration_since(entry.last) < MEMORY);
         entries
@@ -62,23 +71,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_twice_is_refused_for_a_while() {
+    fn what_killed_twice_is_refused_to_its_caller_for_a_while() {
         let (blame, now) = (Blame::default(), Instant::now());
+        let (caller, other) = (Caller::new("a"), Caller::new("b"));
         let (bad, worse) = (Digest::of("bad"), Digest::of("worse"));
-        blame.died(bad, now);
-        blame.died(worse, now);
-        assert_eq!(blame.refused(now), []);
-        blame.died(worse, now);
-        assert_eq!(blame.refused(now), [worse]);
-        assert_eq!(blame.refused(now + MEMORY), []);
+        blame.died(&caller, bad, now);
+        blame.died(&other, bad, now);
+        blame.died(&caller, worse, now);
+        assert_eq!(blame.refused(&caller, now), []);
+        blame.died(&caller, worse, now);
+        assert_eq!(blame.refused(&caller, now), [worse]);
+        assert_eq!(blame.refused(&other, now), []);
+        assert_eq!(blame.refused(&caller, now + MEMORY), []);
     }
 
     #[test]
     fn the_table_does_not_grow_without_end() {
         let (blame, now) = (Blame::default(), Instant::now());
-        for number in 0..2 * DIGESTS {
-            blame.died(Digest::of(&number.to_string()), now);
+        for number in 0..2 * INPUTS {
+            blame.died(&Caller::default(), Digest::of(&number.to_string()), now);
         }
-        assert_eq!(blame.entries(now).len(), DIGESTS);
+        assert_eq!(blame.entries(now).len(), INPUTS);
     }
 }

@@ -139,11 +139,12 @@ impl Expander {
                 "a process for the expansion cannot be started: the server's log has the cause",
             )
         })?;
+        let now = std::time::Instant::now();
         let expand = Expand {
             request_id: asked.request_id.clone(),
             format: asked.format,
             body_bytes: asked.body.len(),
-            refused: self.blame.refused(std::time::Instant::now()),
+            refused: self.blame.refused(&asked.caller, now),
         };
         let conversation = Conversation::new(&self.sandbox, &asked.caller, deadline);
         match conversation.run(lent, &expand, &asked.body, room).await? {
@@ -162,7 +163,8 @@ impl Expander {
             return Ok(Outcome::Lost(error));
         }
         if let Some(digest) = death.culprit() {
-            self.blame.died(digest, std::time::Instant::now());
+            let now = std::time::Instant::now();
+            self.blame.died(&asked.caller, digest, now);
         }
         Err(ApiError(error))
     }

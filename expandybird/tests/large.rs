@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::ExpandResponse;
-use common::model::Import;
-use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
+use common::model::{Import, Language};
+use expandybird::engine::jinja::{self, Jinja};
+use expandybird::engine::values::Values;
+use expandybird::engine::{Engine, EngineError, Instance, Output, PlanInputs, Rendered};
 use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
 use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
@@ -268,4 +270,87 @@ fn a_name_that_many_instances_hold_is_looked_for_nearby_first() {
         .collect();
     let content = json!({ "resources": instances });
     assert!(expanded(&content, None, vec![("t.jinja", inner)]).is_ok());
+}
+
+fn rendered(template: &str, limits: jinja::Limits) -> Result<Output, EngineError> {
+    let template = Import {
+        name: "t.jinja".to_owned(),
+        path: None,
+        content: template.to_owned(),
+    };
+    let files = Files::new(vec![template.clone()]).unwrap();
+    let mut engine = Jinja::new(&files, limits, &jinja::cache());
+    engine.render(&Instance {
+        template: &template,
+        language: Language::Jinja,
+        tree: Vec::new(),
+        env: &Map::new(),
+        properties: None,
+        values: Values::NONE,
+        applied: 0,
+        outputs: None,
+        plan: PlanInputs::default(),
+    })
+}
+
+#[test]
+fn lists_within_themselves_many_times_over_are_not_compared_for_ever() {
+    let made = |open: char, close: char| {
+        format!(
+            "{{% set n = namespace(x={open}1,{close}, y={open}1,{close}) %}}{{% for i in range(60) %}}\
+             {{% set n.x = {open}n.x, n.x{close} %}}{{% set n.y = {open}n.y, n.y{close} %}}{{% endfor %}}"
+        )
+    };
+    let few = jinja::Limits {
+        fuel: 10_000,
+        ..jinja::Limits::default()
+    };
+    let (lists, tuples) = (made('[', ']'), made('(', ')'));
+    for template in [
+        format!("{lists}{{{{ n.x == n.y }}}}"),
+        format!("{lists}{{{{ n.x in [n.y] }}}}"),
+        format!("{lists}{{{{ [n.y].index(n.x) }}}}"),
+        format!("{lists}{{{{ [n.x, n.y]|sort }}}}"),
+        format!("{lists}{{{{ [n.x, n.y]|max }}}}"),
+        format!("{tuples}{{{{ {{n.x: 1}}[n.y] }}}}"),
+    ] {
+        let error = rendered(&template, few).err();
+        let code = error.as_ref().map(|error| error.code);
+        assert_eq!(code, Some(ErrorCode::TemplateFuel), "{template}: {error:?}");
+    }
+}
+
+#[test]
+fn a_word_of_megabytes_is_wrapped_in_time() {
+    let wrapped = rendered(
+        "{{ ('a' * 1000000)|wordwrap(1)|length }}",
+        jinja::Limits::default(),
+    )
+    .unwrap();
+    assert!(matches!(&wrapped.result, Rendered::Text(text) if text == "1999999"));
+}
+
+#[test]
+fn long_chains_of_conditions_are_compiled_in_time() {
+    const TERMS: usize = 100_000;
+    for (chain, last, expected) in [
+        ("1 < ", "1", "False"),
+        ("0 < 1 > ", "0", "True"),
+        ("1 in ", "[1]", "fails"),
+        ("1 and ", "x", ""),
+        ("x or ", "1", "1"),
+        ("not x and ", "2", "2"),
+    ] {
+        let rendered = rendered(
+            &format!("{{{{ {}{last} }}}}", chain.repeat(TERMS)),
+            jinja::Limits::default(),
+        );
+        match rendered.map(|output| output.result) {
+            Ok(other) => assert!(
+                matches!(&other, Rendered::Text(text) if text == expected),
+                "{chain}: {other:?}"
+            ),
+            Err(error) => assert_eq!(expected, "fails", "{chain}: {}", error.message),
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! Links the worker with its interpreter: the location of the shared library, and the Python home. Replaces the clocks
-//! of the C library with the worker's own.
+//! of the C library with the worker's own, and its `abort`.
 
 use std::process::Command;
 
@@ -28,7 +28,8 @@ fn python_home() -> String {
 
 /// No code of ours calls these functions, so the linker must keep them explicitly.
 fn own_clocks() {
-    const SOURCES: [&str; 5] = [
+    const SOURCES: [&str; 6] = [
+        "src/native/abort.c",
         "src/native/heap.c",
         "src/native/machine.c",
         "src/native/pages.c",

@@ -50,7 +50,7 @@ codes! {
     TemplateForbidden      "TEMPLATE_FORBIDDEN"       400 "A template tried something that the sandbox does not allow.";
     TemplateImport         "TEMPLATE_IMPORT"          400 "A template imports a module that is neither available to templates nor among the imports.";
     TemplateCrashed        "TEMPLATE_CRASHED"         400 "A template crashed its process, or corrupted the output of its process.";
-    TemplateBlocked        "TEMPLATE_BLOCKED"         400 "A template crashed its process several times, and does not run again for some minutes.";
+    TemplateBlocked        "TEMPLATE_BLOCKED"         400 "A template crashed its process several times for this caller, and does not run for the caller again for some minutes.";
     PatternTooCostly       "PATTERN_TOO_COSTLY"       400 "A pattern of a schema exceeded its limit of steps on a value.";
     YamlTooLarge           "YAML_TOO_LARGE"           400 "A YAML text exceeds its limit of size or depth. Repeated aliases count each time.";
     TooDeep                "TOO_DEEP"                 400 "Templates are nested too deeply.";

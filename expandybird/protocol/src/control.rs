@@ -22,6 +22,8 @@ pub enum ToZygote {
     Kill {
         session: u64,
     },
+    /// Answer with `Alive`.
+    Ask,
 }
 
 /// The settings of a zygote.
@@ -44,7 +46,12 @@ pub enum FromZygote {
     Failed { reason: String },
     /// The process of a session has ended.
     Exited { session: u64, exit: Exit },
+    /// The answer to `Ask`.
+    Alive,
 }
+
+/// The code of a process that had no memory left for an answer. `worker/src/native/abort.c` has it too.
+pub const OUT_OF_MEMORY: i32 = 112;
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -86,7 +86,7 @@ impl<S: Sessions> Python<S> {
             Ended::Closed => self
                 .sessions
                 .how_it_ended(opened)
-                .map_or_else(|error| error, ended),
+                .map_or_else(|error| error, |how| ended(how, &self.opening.limits)),
         })
     }
 }

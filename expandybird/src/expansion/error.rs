@@ -114,7 +114,7 @@ pub enum Fault {
     #[error(transparent)]
     Budget(#[from] BudgetError),
     #[error(
-        "'{file}' crashed its expansion process more than once; it is not expanded again for some minutes, unless it changes"
+        "'{file}' crashed its expansion process more than once for this caller; it is not expanded again for the caller for some minutes, unless it changes"
     )]
     Blocked { file: String },
     #[error("{0}")]

@@ -39,7 +39,7 @@ pub struct Expand {
     pub request_id: String,
     pub format: Format,
     pub body_bytes: usize,
-    /// The inputs that have crashed processes and are not tried now.
+    /// The caller's inputs that have crashed processes and are not tried now.
     pub refused: Vec<Digest>,
 }
 

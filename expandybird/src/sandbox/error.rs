@@ -1,9 +1,9 @@
 //! Why a Python template has no result.
 
 use common::api::error::ErrorCode;
-use expandybird_protocol::control::Exit;
+use expandybird_protocol::control::{Exit, OUT_OF_MEMORY};
 use expandybird_protocol::frame::FrameError;
-use expandybird_protocol::session::{Failure, FailureKind};
+use expandybird_protocol::session::{Failure, FailureKind, Limits};
 use nix::sys::signal::Signal;
 
 use super::lease::HowEnded;
@@ -101,10 +101,7 @@ impl SandboxError {
         Self::NotAvailable { reason }
     }
 
-    pub(super) fn from_failure(
-        failure: Failure,
-        limits: &expandybird_protocol::session::Limits,
-    ) -> Self {
+    pub(super) fn from_failure(failure: Failure, limits: &Limits) -> Self {
         let kind = failure.kind;
         let failure = Box::new(failure);
         match kind {
@@ -123,8 +120,11 @@ impl SandboxError {
     }
 
     /// What the end of a process during a call means for the template.
-    fn from_exit(exit: Exit) -> Self {
+    fn from_exit(exit: Exit, limits: &Limits) -> Self {
         match exit {
+            Exit::Code(OUT_OF_MEMORY) => Self::MemoryExceeded {
+                limit_bytes: limits.memory_bytes,
+            },
             Exit::Signal(signal) if signal == Signal::SIGSYS as i32 => Self::ForbiddenSyscall,
             Exit::Signal(signal) if signal == Signal::SIGXCPU as i32 => Self::Timeout,
             Exit::Signal(_) | Exit::Code(_) => Self::WorkerDied { exit },
@@ -132,10 +132,10 @@ impl SandboxError {
     }
 }
 
-/// What the end of a process that closed its stream during a call means.
-pub fn ended(how: HowEnded) -> SandboxError {
+/// What the end of a process that closed its stream during a call means. `limits`: those of its session.
+pub fn ended(how: HowEnded, limits: &Limits) -> SandboxError {
     match how {
-        HowEnded::Exit(exit) => SandboxError::from_exit(exit),
+        HowEnded::Exit(exit) => SandboxError::from_exit(exit, limits),
         HowEnded::Lost => SandboxError::Lost,
         HowEnded::Running => SandboxError::OutOfTurn,
     }

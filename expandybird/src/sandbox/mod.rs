@@ -23,6 +23,10 @@
 //!  deadline, client gone half way
 //!     Kill ─────────────────────────► SIGKILL ──────────────────────────────► gone, whatever it does
 //!          ◄─ Exited(how) ─────────── reaps it
+//!  each second without a message,
+//!  while sessions run
+//!     Ask ──────────────────────────►
+//!          ◄─ Alive ─────────────────
 //! ```
 //!
 //! Lifetimes: the zygote ends when its control socket does, whatever ended the server. Every child has
@@ -33,6 +37,7 @@
 mod conversation;
 mod error;
 mod lease;
+mod listener;
 mod pool;
 mod process;
 

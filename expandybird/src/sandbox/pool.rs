@@ -201,7 +201,7 @@ async fn probe(warm: &Warm) -> Result<Lockdown, SandboxError> {
     match timeout_at(deadline, asked).await {
         Ok(Ok(Ok(lockdown))) => Ok(lockdown),
         Ok(Ok(Err(Ended::Failed(error)))) => Err(error),
-        Ok(Ok(Err(Ended::Closed))) => Err(ended(lease.how_it_ended(false).await)),
+        Ok(Ok(Err(Ended::Closed))) => Err(ended(lease.how_it_ended(false).await, &PROBE_LIMITS)),
         Ok(Err(panicked)) => Err(SandboxError::unavailable("probe the sandbox", &panicked)),
         Err(_) => Err(SandboxError::Timeout),
     }

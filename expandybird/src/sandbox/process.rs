@@ -1,27 +1,26 @@
 //! One zygote: the process that all session processes are forked from.
 //!
-//! Responsible for starting it, for its control socket, and for reporting to each session how its process ended. A
-//! separate thread reads from the zygote, so a session learns of its end without any particular async runtime.
+//! Responsible for starting it and for what it is told. [`super::listener`] reads its reports.
 
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use expandybird_protocol::control::{Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote};
+use expandybird_protocol::control::{Configuration, Exit, FromZygote, ToZygote};
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, ControlMessage, MsgFlags, Shutdown, SockFlag, SockType, recv, sendmsg, shutdown,
+    AddressFamily, ControlMessage, MsgFlags, Shutdown, SockFlag, SockType, sendmsg, shutdown,
     socketpair,
 };
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::error::SandboxError;
+use super::listener::{Running, Sessions, listen, lock};
 use crate::admission::Permit;
 
 /// Loading Python and its packages takes a tenth of a second, and longer from a cold disk.
@@ -53,21 +52,6 @@ pub(super) struct Zygote {
     pub(super) python_version: String,
 }
 
-/// The sessions whose processes are running. `None` after the zygote has ended.
-#[derive(Debug)]
-struct Sessions {
-    next: u64,
-    running: Option<HashMap<u64, Running>>,
-}
-
-#[derive(Debug)]
-struct Running {
-    ended: oneshot::Sender<Exit>,
-    /// The place in the pool, held until the process is reaped, not only until its session is dropped. `None` while the
-    /// process waits for its session.
-    place: Option<Permit>,
-}
-
 /// The starter's view of a session's process.
 #[derive(Debug)]
 pub(super) struct Started {
@@ -84,10 +68,7 @@ impl Zygote {
         let child = spawn(worker, theirs)?;
         let process_id = child.id();
         let control = Arc::new(ours);
-        let sessions = Arc::new(Mutex::new(Sessions {
-            next: 0,
-            running: Some(HashMap::new()),
-        }));
+        let sessions = Sessions::shared();
         let ready = listen(control.clone(), child, sessions.clone())?;
         let mut zygote = Self {
             control,
@@ -172,20 +153,28 @@ impl Zygote {
         }
     }
 
-    /// Never blocks. A zygote that does not read its few small messages is treated as dead.
     fn send(&self, message: &ToZygote, stream: Option<&OwnedFd>) -> Result<(), Errno> {
-        let bytes = serde_json::to_vec(message).map_err(|_| Errno::EINVAL)?;
-        let descriptors: Vec<_> = stream.map(AsRawFd::as_raw_fd).into_iter().collect();
-        let rights = [ControlMessage::ScmRights(&descriptors)];
-        let rights = if descriptors.is_empty() {
-            &[][..]
-        } else {
-            &rights[..]
-        };
-        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-        let parts = [IoSlice::new(&bytes)];
-        sendmsg::<()>(self.control.as_raw_fd(), &parts, rights, flags, None).map(drop)
+        send(&self.control, message, stream)
     }
+}
+
+/// Never blocks. A zygote that does not read its few small messages is treated as dead.
+pub(super) fn send(
+    control: &OwnedFd,
+    message: &ToZygote,
+    stream: Option<&OwnedFd>,
+) -> Result<(), Errno> {
+    let bytes = serde_json::to_vec(message).map_err(|_| Errno::EINVAL)?;
+    let descriptors: Vec<_> = stream.map(AsRawFd::as_raw_fd).into_iter().collect();
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    let rights = if descriptors.is_empty() {
+        &[][..]
+    } else {
+        &rights[..]
+    };
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+    let parts = [IoSlice::new(&bytes)];
+    sendmsg::<()>(control.as_raw_fd(), &parts, rights, flags, None).map(drop)
 }
 
 impl Drop for Zygote {
@@ -217,82 +206,11 @@ fn python_version(
     let reason = match first {
         Some(Ok(FromZygote::Ready { python_version })) => return Ok(python_version),
         Some(Ok(FromZygote::Failed { reason })) => reason,
-        Some(Ok(FromZygote::Exited { .. })) => "the worker spoke out of turn".to_owned(),
+        Some(Ok(FromZygote::Exited { .. } | FromZygote::Alive)) => {
+            "the worker spoke out of turn".to_owned()
+        }
         Some(Err(_)) => "the worker ended while starting; its reason is in the log".to_owned(),
         None => format!("the worker was not ready within {START_TIMEOUT:?}"),
     };
     Err(SandboxError::NotAvailable { reason })
-}
-
-/// Reads the zygote's messages in a thread. The receiver gets the first one.
-fn listen(
-    control: Arc<OwnedFd>,
-    child: Child,
-    sessions: Arc<Mutex<Sessions>>,
-) -> Result<oneshot::Receiver<FromZygote>, SandboxError> {
-    let (first, ready) = oneshot::channel();
-    let hear = move || {
-        let mut first = Some(first);
-        while let Some(message) = receive(&control) {
-            match (message, first.take()) {
-                (message, Some(first)) => drop(first.send(message)),
-                (FromZygote::Exited { session, exit }, None) => ended(&sessions, session, exit),
-                (message, None) => tracing::warn!(?message, "the zygote spoke out of turn"),
-            }
-        }
-        // Dropping the senders reports the end to every session.
-        lock(&sessions).running = None;
-        reap(child);
-    };
-    thread::Builder::new()
-        .name("sandbox-zygote".to_owned())
-        .spawn(hear)
-        .map_err(|error| SandboxError::unavailable("start a thread", &error))?;
-    Ok(ready)
-}
-
-fn receive(control: &OwnedFd) -> Option<FromZygote> {
-    let mut buffer = [0; MAX_MESSAGE_BYTES];
-    loop {
-        match recv(control.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
-            Ok(0) => return None,
-            Ok(size) => match serde_json::from_slice(&buffer[..size]) {
-                Ok(message) => return Some(message),
-                Err(error) => {
-                    tracing::error!(%error, "the zygote's message is not understood");
-                    return None;
-                }
-            },
-            Err(Errno::EINTR) => {}
-            Err(error) => {
-                tracing::error!(%error, "the zygote's socket broke");
-                return None;
-            }
-        }
-    }
-}
-
-fn ended(sessions: &Mutex<Sessions>, session: u64, exit: Exit) {
-    let mut sessions = lock(sessions);
-    let running = sessions
-        .running
-        .as_mut()
-        .and_then(|all| all.remove(&session));
-    if let Some(running) = running {
-        // There is no receiver if the session was dropped, which is how most end.
-        let _ = running.ended.send(exit);
-    }
-}
-
-fn reap(mut child: Child) {
-    let status = child.kill().and_then(|()| child.wait());
-    match status {
-        Ok(status) => tracing::debug!(%status, "the zygote has ended"),
-        Err(error) => tracing::error!(%error, "failed to end the zygote"),
-    }
-}
-
-/// A poisoned lock still guards a valid map: no code under it can leave it half changed.
-fn lock(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
-    sessions.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -240,6 +240,39 @@ async fn a_template_that_uses_all_its_memory_is_reported_whatever_is_left() {
 }
 
 #[tokio::test]
+async fn a_result_of_little_text_and_much_else_is_refused_too() {
+    let sandbox = sandbox().await;
+    for code in [
+        // Each list and each map takes memory of its own.
+        "a = [1]\nfor _ in range(26): a = [a, a]\nreturn {'outputs': [{'name': 'o', 'value': a}]}",
+        "a = {'a': 1}\nfor _ in range(26): a = {'a': a, 'b': a}\nreturn a",
+        // More values than a frame may hold.
+        "return [1] * 2_000_000",
+    ] {
+        let request = body(code).memory_mib(128).output_mib(16);
+        let error = attempt(&sandbox, code, request).await;
+        assert!(
+            matches!(error, SandboxError::OutputTooLarge { .. }),
+            "{code}: {error:?}"
+        );
+    }
+}
+
+/// The worker needs memory for the result too, and the template may hold it.
+#[tokio::test]
+async fn a_result_that_no_memory_is_left_for_is_told() {
+    let sandbox = sandbox().await;
+    let code = "global held\nheld = []\ntry:\n    while True: held.append('x' * 100000 + str(len(held)))\n\
+                except MemoryError: del held[-20:]\nreturn ['x' * 1000] * 55_000";
+    let request = body(code).memory_mib(128).output_mib(64);
+    let error = attempt(&sandbox, code, request).await;
+    assert!(
+        matches!(error, SandboxError::MemoryExceeded { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
 async fn huge_output_is_refused_before_it_leaves_the_process() {
     let sandbox = sandbox().await;
     let laughs = format!("{LAUGHS}return laughs");

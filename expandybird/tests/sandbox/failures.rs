@@ -144,3 +144,30 @@ async fn where_pythons_library_lies_is_not_told() {
         "an import fails: cannot import name 'nope' from 'json'"
     );
 }
+
+#[tokio::test]
+async fn exceptions_that_templates_make_up_are_shown_in_short_or_named_unshowable() {
+    let cases = [
+        (
+            "raise type('X' * (10 << 20), (Exception,), {})('a')",
+            format!("{}…: a", "X".repeat(200)),
+        ),
+        (
+            "class M(type):\n    __name__ = property(lambda self: 1 / 0)\n\
+             class E(Exception, metaclass=M): pass\nraise E('a')",
+            "E: a".to_owned(),
+        ),
+        (
+            "class P(list): pass\nerror = ImportError('a')\nerror.path = P()\nraise error",
+            "Exception: (an exception that cannot be shown)".to_owned(),
+        ),
+    ];
+    for (code, expected) in cases {
+        let error = error(body(code)).await;
+        assert!(
+            matches!(error, SandboxError::TemplateRaised(_)),
+            "{code}: {error}"
+        );
+        assert_eq!(error.to_string(), expected, "{code}");
+    }
+}

@@ -103,6 +103,7 @@ pub struct Session {
     /// `None` after a call that was not waited for.
     conversation: Option<Conversation<UnixStream>>,
     deadline: Instant,
+    limits: Limits,
 }
 
 impl Session {
@@ -123,7 +124,7 @@ impl Session {
         match outcome {
             Ok(output) => Ok(output),
             Err(Ended::Failed(error)) => Err(error),
-            Err(Ended::Closed) => Err(ended(self.lease.how_it_ended(opened).await)),
+            Err(Ended::Closed) => Err(ended(self.lease.how_it_ended(opened).await, &self.limits)),
         }
     }
 }
@@ -217,6 +218,7 @@ impl Request {
             conversation: Some(Conversation::new(stream, self.open.clone())?),
             lease,
             deadline,
+            limits: self.open.limits,
         })
     }
 

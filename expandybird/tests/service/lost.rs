@@ -35,10 +35,14 @@ async fn zygote(expander: &Expander) -> i32 {
 
 /// Only a worker: by the time of the call its id may be nobody's, or a stranger's.
 fn end(process: i32) {
+    signal(process, Signal::SIGKILL);
+}
+
+fn signal(process: i32, signal: Signal) {
     let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     if name.starts_with("expandybird-w") {
         // It may have ended since; only that is wanted.
-        let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+        let _ = kill(Pid::from_raw(process), signal);
     }
 }
 
@@ -105,4 +109,17 @@ async fn a_process_that_died_while_it_waited_for_a_request_is_replaced() {
         name(&expander, ADDRESS).await;
         assert_eq!(zygote(&expander).await, first);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zygote_that_stops_is_replaced_and_no_template_is_blamed() {
+    let expander = patient();
+    name(&expander, ADDRESS).await;
+    let stopped = zygote(&expander).await;
+    signal(stopped, Signal::SIGSTOP);
+    // Two processes wait already. Nobody reaps them, or forks the next.
+    for _ in 0..4 {
+        name(&expander, ADDRESS).await;
+    }
+    assert_ne!(zygote(&expander).await, stopped);
 }

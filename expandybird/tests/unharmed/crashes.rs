@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use common::api::error::ErrorCode;
 
-use crate::requests::{HARMLESS, request};
-use crate::server::{PATIENCE, Server, end};
+use crate::requests::{HARMLESS, request, request_of};
+use crate::server::{PATIENCE, Server, asked_by, end};
 
 /// Takes all the memory that it may, in a way that no meter of the engine sees.
 fn crash(seed: usize) -> String {
@@ -34,6 +34,30 @@ async fn what_killed_its_process_twice_is_refused_for_a_while_and_its_neighbour_
     server
         .expanded("its neighbour", &request("t.jinja", HARMLESS))
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_crashes_processes_with_a_good_template_blocks_it_for_nobody_else() {
+    const GOOD: &str = "resources: [{name: b, type: T, properties: {zone: {{ properties.zone }}}}]";
+    let server = Server::start(&["--expansion-memory=48"]);
+    let of = |user: &str, zone: &str| {
+        let configuration =
+            format!("resources: [{{name: a, type: t.jinja, properties: {{zone: '{zone}'}}}}]");
+        asked_by(user, request_of(&configuration, &[("t.jinja", GOOD)]))
+    };
+    let large = format!("[{}]", "{a: b},".repeat(250_000));
+    for (time, code) in [
+        ("first", ErrorCode::TemplateMemory),
+        ("second", ErrorCode::TemplateMemory),
+        ("third", ErrorCode::TemplateBlocked),
+    ] {
+        let error = server.refusal(time, &of("mallory", &large)).await;
+        assert_eq!(error.code, code, "{time}: {error:?}");
+    }
+    let other = of("mallory", "us");
+    let error = server.refusal("other properties", &other).await;
+    assert_eq!(error.code, ErrorCode::TemplateBlocked, "{error:?}");
+    server.expanded("another caller", &of("bob", "us")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

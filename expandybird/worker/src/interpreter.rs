@@ -2,14 +2,13 @@
 //!
 //! Responsible for every name that Rust calls in our Python sources.
 
+mod failure;
 mod rehearsal;
 
 use std::ffi::CString;
 
 use expandybird_protocol::control::Configuration;
-use expandybird_protocol::session::{
-    Call, Failure, FailureKind, Limits, Open, Output, TemplateResult,
-};
+use expandybird_protocol::session::{Call, Failure, Limits, Open, Output, TemplateResult};
 use nix::unistd::Pid;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -17,7 +16,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::error::WorkerError;
 use crate::lockdown::{self, Memory};
-use crate::value::{self, ResultError};
+use crate::value::{self, Bounds, ResultError};
 
 /// A module's name and its source.
 type Source = (&'static str, &'static str);
@@ -35,9 +34,6 @@ const SESSIONS: [Source; 4] = [
     ("expandybird_templates", include_str!("python/templates.py")),
     ("expandybird_failures", include_str!("python/failures.py")),
 ];
-
-/// The maximum size of a failure's description. Its parts are cut far below that.
-const FAILURE_BYTES: usize = 256 << 10;
 
 /// An interpreter with all modules loaded that templates may import.
 pub struct Interpreter<'py> {
@@ -238,45 +234,19 @@ impl<'py> Templates<'py> {
     }
 
     fn output(&self, object: &Bound<'_, PyAny>) -> Result<Output, ResultError> {
-        let limit = self.limits.output_bytes;
+        let bounds = Bounds {
+            text_bytes: self.limits.output_bytes,
+            // The template may hold the other half.
+            memory_bytes: usize::try_from(self.limits.memory_bytes / 2).unwrap_or(usize::MAX),
+        };
         let result = match object.cast::<PyString>() {
-            Ok(text) => TemplateResult::Text(value::text(text, limit)?),
-            Err(_) => TemplateResult::Data(value::from_python(object, limit)?),
+            Ok(text) => TemplateResult::Text(value::text(text, bounds)?),
+            Err(_) => TemplateResult::Data(value::from_python(object, bounds)?),
         };
         let printed = self.session.getattr("printed")?.call_method0("text")?;
         Ok(Output {
             result,
             printed: printed.extract()?,
         })
-    }
-
-    fn failure(&self, error: ResultError) -> Result<Failure, WorkerError> {
-        let raised = match error {
-            ResultError::Raised(raised) => raised,
-            ResultError::NotJson { .. } => return Ok(plain(FailureKind::InvalidResult, &error)),
-            ResultError::TooLarge { .. } => return Ok(plain(FailureKind::OutputTooLarge, &error)),
-        };
-        let described = self
-            .session
-            .getattr("sources")
-            .and_then(|sources| {
-                // Not `value`: only this one has its traceback.
-                let error = raised.into_value(self.session.py());
-                self.describe.call1((error, sources))
-            })
-            .map_err(WorkerError::python("describe a failure"))?;
-        let failure = value::from_python(&described, FAILURE_BYTES)
-            .map_err(|_| WorkerError::Unexpected("a failure that is not JSON"))?;
-        serde_json::from_value(failure).map_err(WorkerError::Control)
-    }
-}
-
-fn plain(kind: FailureKind, error: &ResultError) -> Failure {
-    Failure {
-        kind,
-        exception: "TypeError".to_owned(),
-        message: error.to_string(),
-        frames: Vec::new(),
-        hint: None,
     }
 }

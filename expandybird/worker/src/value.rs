@@ -3,6 +3,7 @@
 //! Every copy is fresh. A value that is not JSON is rejected with its location, so that the template's author can find
 //! it. Numbers keep their value or fail.
 
+use expandybird_protocol::frame::MAX_PAYLOAD;
 use expandybird_protocol::session::MAX_RESULT_DEPTH;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -58,27 +59,51 @@ fn number_to_python<'py>(py: Python<'py>, number: &Number) -> PyResult<Bound<'py
     Ok(number.as_f64().into_pyobject(py)?.into_any())
 }
 
-/// The JSON of a Python object, of at most about `limit` bytes.
-pub fn from_python(object: &Bound<'_, PyAny>, limit: usize) -> Result<Value, ResultError> {
+/// The limits of a result.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// About its bytes as JSON.
+    pub text_bytes: usize,
+    /// What its values take in this process.
+    pub memory_bytes: usize,
+}
+
+/// The JSON of a Python object.
+pub fn from_python(object: &Bound<'_, PyAny>, bounds: Bounds) -> Result<Value, ResultError> {
     let mut reader = Reader {
-        limit,
-        left: limit,
+        limit: bounds.text_bytes,
+        left: bounds,
+        values: VALUES,
         place: Vec::new(),
     };
     reader.value(object)
 }
 
-/// A text of at most `limit` bytes.
-pub fn text(object: &Bound<'_, PyString>, limit: usize) -> Result<String, ResultError> {
-    match from_python(object.as_any(), limit)? {
+/// A text within the bounds.
+pub fn text(object: &Bound<'_, PyString>, bounds: Bounds) -> Result<String, ResultError> {
+    match from_python(object.as_any(), bounds)? {
         Value::String(text) => Ok(text),
-        _ => Err(ResultError::TooLarge { limit }),
+        _ => Err(ResultError::TooLarge {
+            limit: bounds.text_bytes,
+        }),
     }
 }
 
+/// What a frame can hold, beside its own fields.
+const VALUES: usize = MAX_PAYLOAD.values - 100;
+
+/// What the allocator adds to a block of memory.
+const BLOCK_BYTES: usize = 16;
+/// An entry of a map: the key, its hash, the value, and two places in the table.
+const ENTRY_BYTES: usize =
+    size_of::<String>() + size_of::<Value>() + 3 * size_of::<usize>() + BLOCK_BYTES;
+/// The least table of a map.
+const TABLE_BYTES: usize = 64;
+
 struct Reader {
     limit: usize,
-    left: usize,
+    left: Bounds,
+    values: usize,
     place: Vec<String>,
 }
 
@@ -86,6 +111,7 @@ impl Reader {
     fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ResultError> {
         // The size of a value beside its text: a comma, quotes.
         self.spend(4)?;
+        self.count()?;
         if self.place.len() > MAX_RESULT_DEPTH {
             let reason =
                 format!("nested deeper than {MAX_RESULT_DEPTH} levels, or contains itself");
@@ -145,25 +171,37 @@ impl Reader {
             return Err(self.not_json("a text that is not valid Unicode".to_owned()));
         };
         self.spend(text.len())?;
+        self.occupy(BLOCK_BYTES + text.len())?;
         Ok(text.to_owned())
     }
 
     fn list(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ResultError> {
+        self.occupy(BLOCK_BYTES)?;
         let mut items = Vec::new();
         for (index, item) in object.try_iter()?.enumerate() {
+            self.occupy(size_of::<Value>())?;
             self.place.push(format!("[{index}]"));
             items.push(self.value(&item?)?);
             self.place.pop();
         }
+        // Its length is known only now: the iterator may be the template's own.
+        items.shrink_to_fit();
         Ok(Value::Array(items))
     }
 
     fn dict(&mut self, dict: &Bound<'_, PyDict>) -> Result<Value, ResultError> {
-        let mut map = Map::new();
+        self.occupy(TABLE_BYTES)?;
+        let length = dict.len();
+        if length > self.left.memory_bytes / ENTRY_BYTES {
+            return Err(self.too_large());
+        }
+        let mut map = Map::with_capacity(length);
         // By its method: an OrderedDict has its own order.
         for pair in dict.call_method0("items")?.try_iter()? {
             let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
             let key = self.key(&key)?;
+            self.count()?;
+            self.occupy(ENTRY_BYTES)?;
             self.place.push(format!(".{key}"));
             let item = self.value(&item)?;
             self.place.pop();
@@ -187,12 +225,29 @@ impl Reader {
         }
     }
 
+    /// Bytes of JSON.
     fn spend(&mut self, bytes: usize) -> Result<(), ResultError> {
-        let Some(left) = self.left.checked_sub(bytes) else {
-            return Err(ResultError::TooLarge { limit: self.limit });
-        };
-        self.left = left;
+        let left = self.left.text_bytes.checked_sub(bytes);
+        self.left.text_bytes = left.ok_or_else(|| self.too_large())?;
         Ok(())
+    }
+
+    /// Bytes of memory.
+    fn occupy(&mut self, bytes: usize) -> Result<(), ResultError> {
+        let left = self.left.memory_bytes.checked_sub(bytes);
+        self.left.memory_bytes = left.ok_or_else(|| self.too_large())?;
+        Ok(())
+    }
+
+    /// A value, or the name of a field.
+    fn count(&mut self) -> Result<(), ResultError> {
+        let left = self.values.checked_sub(1);
+        self.values = left.ok_or_else(|| self.too_large())?;
+        Ok(())
+    }
+
+    fn too_large(&self) -> ResultError {
+        ResultError::TooLarge { limit: self.limit }
     }
 
     fn not_json(&self, reason: String) -> ResultError {

@@ -95,6 +95,7 @@ impl<'py> Zygote<'py> {
                     }
                 }
                 (ToZygote::Kill { session }, _) => self.kill(session)?,
+                (ToZygote::Ask, _) => control.send(&FromZygote::Alive)?,
                 _ => return Err(WorkerError::Unexpected("a start without a stream")),
             }
         }

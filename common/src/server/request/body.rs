@@ -12,6 +12,7 @@ use futures::StreamExt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::task::yield_now;
 
 use crate::api::error::{ErrorBody, ErrorCode, Location};
 use crate::json::{Limits as JsonLimits, Scan, TooLarge};
@@ -249,6 +250,8 @@ async fn read(
     while let Some(part) = payload.next().await {
         let part = part.map_err(|error| unreadable(&error))?;
         intake.add(&part)?;
+        // A large body may be there at once, and all of it is scanned. Other requests of this thread have their turns.
+        yield_now().await;
     }
     if let Some(held) = intake.held {
         request.extensions_mut().insert(held);
@@ -285,9 +288,39 @@ fn unreadable(error: &PayloadError) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use actix_web::test::TestRequest;
+    use actix_web::web::Bytes;
     use serde::Deserialize;
 
     use super::*;
+
+    type BoxedPayloadStream = Pin<Box<dyn futures::Stream<Item = Result<Bytes, PayloadError>>>>;
+
+    #[actix_web::test]
+    async fn other_requests_have_their_turns_while_a_body_arrives() {
+        const PARTS: usize = 100;
+        let parts = (0..PARTS).map(|_| Ok(Bytes::from_static(b"[1],")));
+        let payload: BoxedPayloadStream = Box::pin(futures::stream::iter(parts));
+        let stream = Payload::Stream { payload };
+        let request = TestRequest::default().to_http_request();
+        let turns = Rc::new(Cell::new(0));
+        let others = actix_web::rt::spawn({
+            let turns = turns.clone();
+            async move {
+                loop {
+                    turns.set(turns.get() + 1);
+                    yield_now().await;
+                }
+            }
+        });
+        let body = read(&request, None, stream).await.unwrap();
+        others.abort();
+        assert_eq!(body.len(), 4 * PARTS);
+        assert!(turns.get() > PARTS / 2, "{} turns", turns.get());
+    }
 
     #[derive(Debug, Deserialize)]
     struct Asked {

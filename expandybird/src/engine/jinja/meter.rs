@@ -1,7 +1,8 @@
 //! Counts what a rendering writes and creates.
 //!
 //! A text that a template doubles repeatedly would use all memory long before its steps are used up. So all code that
-//! creates texts or lists asks here first. Time is not counted here: the server ends a process at its deadline.
+//! creates texts or lists asks here first. Comparisons of values are counted too. Other time is not: the server ends a
+//! process at its deadline.
 //!
 //! Created values are counted per thread, because each rendering has its own thread and most of the code has no access
 //! to its state.
@@ -18,13 +19,32 @@ pub const TEXT_BYTES: usize = 4 * 1024 * 1024;
 /// The total that one rendering may create: texts, items of lists, entries of maps, including dropped ones.
 const MADE_BYTES: usize = 256 * 1024 * 1024;
 
+/// How many values a rendering may compare for each of its steps. A list within itself many times over takes few steps
+/// to make, and more comparisons than a processor does in a year.
+const LOOKS_FOR_A_STEP: u64 = 5;
+
 thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
+    static LOOKS_LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Starts a rendering on this thread.
-pub fn start() {
+/// Starts a rendering of so many steps on this thread.
+pub fn start(steps: Option<u64>) {
     MADE.set(0);
+    LOOKS_LEFT.set(steps.map_or(u64::MAX, |steps| steps.saturating_mul(LOOKS_FOR_A_STEP)));
+}
+
+/// Counts a value that is compared, or looked at because of one that holds it.
+pub fn look() -> Result<(), Error> {
+    let left = LOOKS_LEFT.get().checked_sub(1);
+    LOOKS_LEFT.set(left.unwrap_or_default());
+    match left {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorKind::OutOfFuel,
+            "too many values are compared",
+        )),
+    }
 }
 
 /// Counts created bytes.

@@ -43,7 +43,8 @@ pub const PANICKED: &str =
 /// The limits of one rendering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
-    /// Steps of the template. A loop with three expressions takes about ten per iteration.
+    /// Steps of the template. A loop with three expressions takes about ten per iteration. Five values may be compared
+    /// for each.
     pub fuel: u64,
     /// Written bytes, including those written into variables.
     pub written_bytes: usize,
@@ -167,7 +168,7 @@ impl Jinja {
         environment: &Environment<'_>,
         instance: &Instance<'_>,
     ) -> Result<(String, bool), Error> {
-        meter::start();
+        meter::start(environment.fuel());
         let name = instance.env.get("name").and_then(serde_json::Value::as_str);
         globals::random::seed(self.seed ^ Key::of(name).number());
         let source;

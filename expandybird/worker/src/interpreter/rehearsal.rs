@@ -95,7 +95,7 @@ fn rehearsed(files: &[File]) -> Open {
     Open {
         imports: files.iter().map(import).collect(),
         limits: Limits {
-            memory_bytes: 0,
+            memory_bytes: 2 << 20,
             cpu_seconds: 0,
             output_bytes: 1 << 20,
         },

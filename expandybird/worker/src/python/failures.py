@@ -11,6 +11,7 @@ import expandybird_templates as templates
 
 FRAMES = 20
 TEXT_CHARACTERS = 2000
+NAME_CHARACTERS = 200
 SOURCE_CHARACTERS = 200
 
 # What the message says (of a syntax error: and the line behind it), and what to write instead.
@@ -77,7 +78,7 @@ _DENIED = (errno.EPERM, errno.EACCES)
 
 def describe(error, sources):
     """A failure as the server reads it."""
-    name = type(error).__name__
+    name = _name(type.__dict__["__name__"].__get__(type(error)))
     if isinstance(error, MemoryError):
         # Its frames may still hold what filled the memory.
         error.__traceback__ = None
@@ -113,9 +114,19 @@ def _kind(error):
     return "raised"
 
 
+def _name(name):
+    # A template chooses the names of its classes and functions.
+    cut = name if len(name) <= NAME_CHARACTERS else name[:NAME_CHARACTERS] + "…"
+    return _valid(cut)
+
+
+def _valid(text):
+    return str.encode(text, "utf-8", "replace").decode()
+
+
 def _text(error, sources):
     try:
-        text = str(error).encode("utf-8", "replace").decode()
+        text = _valid(str(error))
     except Exception:
         return "(an exception whose text cannot be shown)"
     if isinstance(error, ImportError) and error.path not in sources:
@@ -162,6 +173,6 @@ def _frame(file, line, column, function):
         "file": file.path,
         "line": max(line, 1),
         "column": column if column and column > 0 else None,
-        "function": function,
+        "function": _name(function),
         "source": source[:SOURCE_CHARACTERS],
     }

@@ -48,13 +48,13 @@ impl Wrapper {
                 chunks.pop();
             }
             let mut line = Vec::new();
-            let mut length = 0;
-            while let Some(chunk) = chunks.pop_if(|chunk| length + count(chunk) <= self.width) {
-                length += count(&chunk);
+            let mut room = self.width;
+            while let Some(chunk) = chunks.pop_if(|chunk| fits(chunk, room)) {
+                room -= chunk.chars().count();
                 line.push(chunk);
             }
-            if let Some(long) = chunks.pop_if(|chunk| count(chunk) > self.width) {
-                self.place(long, length, &mut line, &mut chunks);
+            if let Some(long) = chunks.pop_if(|chunk| !fits(chunk, self.width)) {
+                self.place(long, room, &mut line, &mut chunks);
             }
             if line.last().is_some_and(|chunk| is_blank(chunk)) {
                 line.pop();
@@ -67,12 +67,22 @@ impl Wrapper {
     }
 
     /// A chunk that is longer than a line.
-    fn place(&self, long: String, length: usize, line: &mut Vec<String>, chunks: &mut Vec<String>) {
-        let room = self.width - length;
+    fn place<'t>(
+        &self,
+        long: &'t str,
+        room: usize,
+        line: &mut Vec<&'t str>,
+        chunks: &mut Vec<&'t str>,
+    ) {
         if self.break_long_words {
-            let end = self.hyphen(&long, room).unwrap_or(room);
-            line.push(long.chars().take(end).collect());
-            chunks.push(long.chars().skip(end).collect());
+            let end = self.hyphen(long, room).unwrap_or(room);
+            let end = long
+                .char_indices()
+                .nth(end)
+                .map_or(long.len(), |(at, _)| at);
+            let (here, rest) = long.split_at(end);
+            line.push(here);
+            chunks.push(rest);
         } else if line.is_empty() {
             line.push(long);
         } else {
@@ -82,24 +92,30 @@ impl Wrapper {
 
     /// After the last hyphen that fits, if there is text before it.
     fn hyphen(&self, long: &str, room: usize) -> Option<usize> {
-        let fits: Vec<char> = long.chars().take(room).collect();
-        let last = fits.iter().rposition(|c| *c == '-')?;
-        let has_text = fits[..last].iter().any(|c| *c != '-');
-        (self.break_on_hyphens && count(long) > room && has_text).then_some(last + 1)
+        let beginning: Vec<char> = long.chars().take(room).collect();
+        let last = beginning.iter().rposition(|c| *c == '-')?;
+        let has_text = beginning[..last].iter().any(|c| *c != '-');
+        (self.break_on_hyphens && !fits(long, room) && has_text).then_some(last + 1)
     }
 
     /// White space, and words. Words are divided at hyphens.
-    fn chunks(&self, text: &str) -> Vec<String> {
-        let mut chunks: Vec<String> = Vec::new();
+    fn chunks<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let characters: Vec<char> = text.chars().collect();
-        for (index, character) in characters.iter().enumerate() {
-            let continues = index > 0
-                && characters[index - 1].is_whitespace() == character.is_whitespace()
-                && !(self.break_on_hyphens && is_break(&characters, index));
-            match chunks.last_mut() {
-                Some(chunk) if continues => chunk.push(*character),
-                _ => chunks.push(character.to_string()),
+        let is_start = |index: usize| {
+            index > 0
+                && (characters[index - 1].is_whitespace() != characters[index].is_whitespace()
+                    || self.break_on_hyphens && is_break(&characters, index))
+        };
+        let mut chunks = Vec::new();
+        let mut from = 0;
+        for (index, (at, _)) in text.char_indices().enumerate() {
+            if is_start(index) {
+                chunks.push(&text[from..at]);
+                from = at;
             }
+        }
+        if from < text.len() {
+            chunks.push(&text[from..]);
         }
         chunks
     }
@@ -126,6 +142,7 @@ fn is_blank(chunk: &str) -> bool {
     chunk.chars().all(char::is_whitespace)
 }
 
-fn count(chunk: &str) -> usize {
-    chunk.chars().count()
+/// Whether it has at most so many characters. Of a longer one, no more are looked at.
+fn fits(chunk: &str, room: usize) -> bool {
+    chunk.chars().nth(room).is_none()
 }

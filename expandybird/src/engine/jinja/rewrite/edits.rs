@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::groups;
 use super::tokens::{self, Kind, Token};
 use crate::engine::jinja::operators::chain::{FIRST, LAST, NEXT};
 use crate::engine::jinja::operators::{
@@ -95,6 +96,7 @@ impl Edits {
     /// One level of brackets: expressions between separators.
     pub fn expression(&mut self, tokens: &[Token], source: &str) {
         let tokens = with_not_in(tokens, source);
+        groups::group(&tokens, source, self);
         for comparison in tokens.split(|token| token.kind == Kind::Separator) {
             self.comparison(comparison, source);
             for part in comparison.split(|token| token.kind == Kind::Compare) {
@@ -115,24 +117,34 @@ impl Edits {
         else {
             return;
         };
-        let (open, close) = match most {
-            0 => (format!("{COMPARE}("), ")"),
-            _ => (format!("({FIRST}("), "))"),
+        let brackets = groups::brackets(operators.len());
+        let at = |index: usize| brackets.get(index).copied().unwrap_or_default();
+        let open = |index| "(".repeat(at(index).open);
+        let close = |index| ")".repeat(at(index).close);
+        let opening = match most {
+            0 => format!("{COMPARE}("),
+            _ => format!("({}{FIRST}(", open(0)),
         };
-        self.insert(first.start, &open);
+        self.insert(first.start, &opening);
         for (index, operator) in operators.into_iter().enumerate() {
             let (start, text) = (operator.start, operator.of(source));
             let words: Vec<&str> = text.split_whitespace().collect();
             let lines = "\n".repeat(text.matches('\n').count());
             let call = match index {
                 0 => ", ".to_owned(),
-                _ if index < most => format!(") and {NEXT}("),
-                _ => format!(") and {LAST}("),
+                _ => {
+                    let function = if index < most { NEXT } else { LAST };
+                    format!("){} and {}{function}(", close(index - 1), open(index))
+                }
             };
             let put_in = format!("{call}'{}',{lines}", words.join(" "));
             self.put(start, Rank::Replacement, text.len(), &put_in);
         }
-        self.insert(last.end, close);
+        let closing = match most {
+            0 => ")".to_owned(),
+            _ => format!("){})", close(most)),
+        };
+        self.insert(last.end, &closing);
     }
 
     /// Terms between `+` and `-`, from the left.

@@ -16,6 +16,7 @@
 
 mod blocks;
 mod edits;
+mod groups;
 pub(super) mod leave;
 mod statements;
 mod strings;

@@ -167,6 +167,28 @@ fn a_place_in_the_rewritten_template_is_found_in_the_source() {
 }
 
 #[test]
+fn long_chains_are_divided_into_halves() {
+    let chain = |word: &str, terms: usize| vec!["a"; terms].join(&format!(" {word} "));
+    for word in ["and", "or"] {
+        let (short, half) = (chain(word, 16), chain(word, 9));
+        assert_eq!(
+            rewrite(&format!("{{{{ {short} }}}}")),
+            format!("{{{{ {short} }}}}")
+        );
+        let long = format!("{{{{ x if not {}, y }}}}", chain(word, 18));
+        let expected = format!("{{{{ x if (not {half}) {word} ({half}), y }}}}");
+        assert_eq!(rewrite(&long), expected);
+    }
+    let nexts = |terms: usize| vec!["__next__('<', a )"; terms].join(" and ");
+    let expected = format!(
+        "{{{{ ((__first__(a , '<', a ) and {}) and ({} and __last__('<', a))) }}}}",
+        nexts(7),
+        nexts(8)
+    );
+    assert_eq!(rewrite(&format!("{{{{ {} }}}}", chain("<", 18))), expected);
+}
+
+#[test]
 fn long_text_takes_steps() {
     let text = "word ".repeat(200);
     assert_eq!(rewrite(&text).matches(STEP).count(), 3);

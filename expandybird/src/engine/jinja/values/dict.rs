@@ -150,6 +150,7 @@ fn insert(entries: &mut Entries, key: Value, value: Value) -> Result<(), Error> 
 
 /// Lists and maps cannot be keys, and neither can tuples that contain one.
 pub fn check_key(key: &Value) -> Result<(), Error> {
+    meter::look()?;
     if let Some(tuple) = key.downcast_object_ref::<Tuple>() {
         return tuple.iter().try_for_each(check_key);
     }

@@ -162,7 +162,11 @@ fn raise(value: &Value, level: usize) -> Result<(), Error> {
         return raise_all(group.parts(), level + 1);
     }
     match value.downcast_object_ref::<Tuple>() {
-        Some(tuple) => raise_all(tuple.iter(), level + 1),
+        // It knows no level, so all that is in it is looked at.
+        Some(tuple) => {
+            meter::look()?;
+            raise_all(tuple.iter(), level + 1)
+        }
         None => Ok(()),
     }
 }

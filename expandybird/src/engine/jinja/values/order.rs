@@ -8,6 +8,7 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{dict, python, repr};
 use crate::engine::jinja::globals::range::Range;
+use crate::engine::jinja::meter;
 use crate::engine::jinja::values;
 
 /// Sorts by a key. Equal items stay in their order.
@@ -50,6 +51,7 @@ pub fn holds(a: &Value, operator: &str, b: &Value) -> Result<bool, Error> {
 
 /// `a == b`: numbers by value, lists and maps by content, other values by identity.
 pub fn equal(a: &Value, b: &Value) -> Result<bool, Error> {
+    meter::look()?;
     if is_number(a) && is_number(b) {
         return Ok(number(a) == number(b) && !is_nan(a));
     }
@@ -129,6 +131,7 @@ fn is_nan(value: &Value) -> bool {
 
 /// `a < b`, `a == b` or `a > b`.
 pub fn compare(a: &Value, b: &Value) -> Result<Ordering, Error> {
+    meter::look()?;
     if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
         return Ok(a.cmp(b));
     }
