@@ -18,6 +18,7 @@ use super::super::KvError;
 use super::client::Client;
 use super::client::wire::{Compare, Lease, LeaseAnswer, Number, Target};
 use super::names::Names;
+use super::{EtcdKv, Shared};
 
 pub use self::calls::{grant, renew};
 pub use self::candidate::{Candidate, Owner};
@@ -233,6 +234,25 @@ fn late(trouble: Option<&str>) -> KvError {
     let late = "etcd has not renewed this manager's lease in time";
     KvError::Unreachable {
         reason: trouble.map_or_else(|| late.to_owned(), |why| format!("{late}: {why}")),
+    }
+}
+
+impl EtcdKv {
+    /// Tells the candidate which manager has the store, after this one has given it up. Does not end.
+    pub async fn follow_owner(&self, candidate: &Candidate) {
+        let Shared { client, names, .. } = &*self.0;
+        loop {
+            match calls::owner(client, names).await {
+                Ok(found) => {
+                    let found = found.map(|key| Owner::read(&key.value.0));
+                    candidate.sees(found.as_ref().filter(|owner| **owner != candidate.own));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "it is not known which manager has the store: {error}");
+                }
+            }
+            tokio::time::sleep(POLL).await;
+        }
     }
 }
 
