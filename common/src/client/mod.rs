@@ -2,6 +2,7 @@
 //! errors.
 
 pub mod access;
+mod bases;
 pub mod broker;
 pub mod deployer;
 pub mod error;
