@@ -2,7 +2,6 @@
 //! errors.
 
 pub mod access;
-mod bases;
 pub mod broker;
 pub mod deployer;
 pub mod error;

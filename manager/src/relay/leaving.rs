@@ -68,7 +68,8 @@ impl Leaving {
 
     /// Waits until the requests that came before are answered, as long as they may take.
     pub async fn requests(&self) {
-        if let Some(until) = *self.0.until.borrow() {
+        let until = *self.0.until.borrow();
+        if let Some(until) = until {
             let _ = timeout_at(until, self.0.in_hand.wait()).await;
         }
     }

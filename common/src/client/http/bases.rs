@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reqwest::Url;
 
-use super::error::ClientError;
+use crate::client::error::ClientError;
 
 /// One address at least, and which one is in use.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! One request and its answer: the shared part of the typed clients.
 
+mod bases;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +12,8 @@ use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::bases::Bases;
 use super::access::{Bearer, ClientAccess};
-use super::bases::Bases;
 use super::error::ClientError;
 use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
