@@ -63,7 +63,7 @@ chaos: build cluster ## kill every service at 300 random instants under load; DM
 chaos-cluster: build cluster ## kill, pause and cut off three managers and three members of etcd 300 times under load; DM_CHAOS_FAULTS, DM_CHAOS_SEED
 	cargo test -p e2e --test journeys chaos::fleet::hundreds -- --ignored --nocapture
 
-takeovers: build cluster ## measure how long callers wait when the manager that has the store on etcd is killed or paused, alone and with etcd's leader
+takeovers: build cluster ## measure how long callers wait when the manager that has the store on etcd is stopped, killed or paused, alone and with etcd's leader
 	cargo test -p e2e --test journeys chaos::fleet::takeover -- --ignored --nocapture
 
 upgrade-test: build cluster ## managers of the release before this one (built once, some minutes) and of this one have a store in turn, under load

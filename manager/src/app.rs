@@ -23,7 +23,7 @@ use crate::deployer::{Deployer, Deployers, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::keys::{KeyPlace, Ring};
 use crate::registrations::StoredRegistrations;
-use crate::relay::{Proof, Standby, advertised};
+use crate::relay::{Leaving, Proof, Relays, Standby, advertised};
 use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::kv::{
@@ -42,6 +42,9 @@ const ADDRESS: SocketAddr =
 /// After SIGTERM, running requests wait this long for their operations, and then receive that these are suspended. The
 /// server waits longer for its requests, and supervisors wait longer before they kill.
 const PATIENCE: Duration = Duration::from_secs(8);
+
+/// What is not answered after its time is cut off within this.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Every start reads and verifies the whole store. If this takes longer, the manager serves meanwhile.
 const CHECK: Duration = Duration::from_millis(500);
@@ -163,28 +166,33 @@ async fn serve(mut config: Config) -> anyhow::Result<()> {
         .await
         .context("failed to read the unfinished operations")?;
     tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
-    tokio::spawn(park_after_patience(app.engine.clone()));
     start_tasks(&app.services, &config);
+    if store.etcd.is_none() {
+        tokio::spawn(park_after_patience(app.engine.clone(), Signals::watch()));
+    }
     let (api, broker) = store.addresses(&config, access)?;
-    let brokering = broker_server(broker, &config, &app.services).await?;
-    let services = app.services;
-    let mut serving = api.start(move |routes| {
-        http::routes(routes, &services);
-        page::routes(routes, config.ui, &services.browsers);
+    let (leaving, (pass_api, pass_broker)) = (Leaving::default(), store.relays());
+    let broker_leaving = (leaving.clone(), pass_broker);
+    let brokering = broker_server(broker, &config, &app.services, broker_leaving).await?;
+    let (services, left) = (app.services, leaving.clone());
+    let serving = api.start(move |routes| {
+        left.routes(routes, pass_api.clone(), |routes| {
+            http::routes(routes, &services);
+            page::routes(routes, config.ui, &services.browsers);
+        });
     })?;
     store.serves().await;
-    let stoppers = iter::once(&serving).chain(&brokering);
-    store.stop_all(stoppers.map(Serving::stopper).collect());
-    let brokering = async {
-        match brokering {
-            Some(mut broker) => broker.ended().await,
-            None => Ok(()),
-        }
-    };
+    let mut servers: Vec<_> = iter::once(serving).chain(brokering).collect();
+    let (signals, stoppers) = (store.signals.take(), stoppers(&servers));
     tokio::select! {
-        served = async { tokio::try_join!(serving.ended(), brokering) } => drop(served?),
+        served = all_ended(&mut servers) => served?,
         Err(damage) = finished(checking) => return Err(damage),
         error = lost(store.etcd.as_ref()) => return Err(error.into()),
+        () = is_for_others(store.etcd.as_ref(), signals, &app.engine, &stoppers) => {
+            store.leave(&leaving, &app.engine, &mut servers).await;
+            tracing::info!("stopped; the next manager goes on with what was running");
+            return Ok(());
+        }
     }
     app.engine.suspend().await;
     if let Some(etcd) = &store.etcd {
@@ -333,14 +341,43 @@ impl OpenStore {
         }
     }
 
-    /// Stops the servers also if the signal came when only the standby's listened, or none.
-    fn stop_all(&mut self, servers: Vec<Stopper>) {
-        if let Some(mut signals) = self.signals.take() {
-            tokio::spawn(async move {
-                signals.received().await;
-                servers.iter().for_each(Stopper::stop);
-            });
+    /// What its servers pass on when it leaves the store to others.
+    fn relays(&self) -> (Option<Relays>, Option<Relays>) {
+        match &self.standby {
+            Some(standby) => {
+                let (api, broker) = standby.relays();
+                (Some(api), broker)
+            }
+            None => (None, None),
         }
+    }
+
+    /// Gives the store up first, and passes on to the next owner what its servers still have in hand.
+    async fn leave(&mut self, leaving: &Leaving, engine: &Engine, servers: &mut [Serving]) {
+        let (Some(etcd), Some(standby)) = (self.etcd.clone(), &mut self.standby) else {
+            return;
+        };
+        tracing::info!(
+            "stopping: the store is for the next manager, which goes on with what is running"
+        );
+        leaving.begin(PATIENCE);
+        let candidate = standby.candidate().clone();
+        candidate.leaves();
+        leaving.short_requests().await;
+        engine.suspend().await;
+        metrics::owns(false);
+        etcd.release().await;
+        let mut owners = candidate.owners();
+        let follows = tokio::spawn(async move { etcd.follow_owner(&candidate).await });
+        // New connections are accepted until callers can be served elsewhere.
+        let next = tokio::time::timeout(LAST, owners.wait_for(Option::is_some));
+        tokio::join!(leaving.requests(), async { drop(next.await) });
+        stoppers(servers).iter().for_each(Stopper::stop);
+        let ended = async { tokio::join!(all_ended(servers), standby.drained()) };
+        if tokio::time::timeout(LAST, ended).await.is_err() {
+            tracing::debug!("connections that are open are closed");
+        }
+        follows.abort();
     }
 
     /// Callers that were waiting are served from now on.
@@ -376,13 +413,51 @@ async fn broker_server(
     listening: Option<Listening>,
     config: &Config,
     services: &Services,
+    leaving: (Leaving, Option<Relays>),
 ) -> anyhow::Result<Option<Serving>> {
     let Some(listening) = listening else {
         return Ok(None);
     };
     let broker = BrokerListener::open(&config.broker, services).await?;
     broker.recover().await?;
-    Ok(Some(broker.start(listening)?))
+    Ok(Some(broker.start(listening, leaving)?))
+}
+
+fn stoppers(servers: &[Serving]) -> Vec<Stopper> {
+    servers.iter().map(Serving::stopper).collect()
+}
+
+/// Waits for the ends of all servers, or for the first that failed.
+async fn all_ended(servers: &mut [Serving]) -> Result<(), ServeError> {
+    futures::future::try_join_all(servers.iter_mut().map(Serving::ended)).await?;
+    Ok(())
+}
+
+/// Waits for the signal to stop. Returns if other managers wait for the store. Otherwise the servers stop, as with a
+/// store that one process has for itself. The signal may have come when only the standby's servers listened.
+async fn is_for_others(
+    etcd: Option<&EtcdKv>,
+    signals: Option<Signals>,
+    engine: &Engine,
+    servers: &[Stopper],
+) {
+    let (Some(etcd), Some(mut signals)) = (etcd, signals) else {
+        return std::future::pending().await;
+    };
+    signals.received().await;
+    if has_others(etcd).await {
+        return;
+    }
+    servers.iter().for_each(Stopper::stop);
+    tokio::time::sleep(PATIENCE).await;
+    engine.suspend().await;
+    std::future::pending().await
+}
+
+/// Whether other managers wait for the store, as far as etcd answers.
+async fn has_others(etcd: &EtcdKv) -> bool {
+    let managers = tokio::time::timeout(LAST, etcd.managers()).await;
+    managers.is_ok_and(|managers| managers.is_ok_and(|managers| managers.len() > 1))
 }
 
 /// Waits until another manager has the store.
@@ -412,8 +487,8 @@ async fn finished(checking: Option<JoinHandle<Result<(), KvError>>>) -> anyhow::
     Ok(())
 }
 
-async fn park_after_patience(engine: Engine) {
-    let Ok(mut signals) = Signals::watch() else {
+async fn park_after_patience(engine: Engine, signals: std::io::Result<Signals>) {
+    let Ok(mut signals) = signals else {
         tracing::warn!("signals cannot be watched: requests in hand are cut off at a stop");
         return;
     };

@@ -240,6 +240,52 @@ async fn a_manager_that_is_away_is_named_with_the_next_step() {
 }
 
 #[actix_web::test]
+async fn the_next_of_several_managers_is_asked_when_one_cannot_be_reached() {
+    let manager = Manager::start(&[("GET /deployments?limit=1000", 200, json!({"items": []}))]);
+    let several = format!("http://127.0.0.1:1,{}", manager.url);
+    let said = dm(&["list", "--service", &several], b"").await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(manager.asked().len(), 1);
+    let none = "http://127.0.0.1:1,http://127.0.0.1:2";
+    let said = dm(&["list", "--service", none], b"").await;
+    assert_eq!(said.code, ExitCode::Unavailable, "{said:?}");
+    for address in ["http://127.0.0.1:1", "http://127.0.0.1:2"] {
+        assert!(said.stderr.contains(address), "{}", said.stderr);
+    }
+}
+
+#[actix_web::test]
+async fn a_write_that_one_manager_breaks_off_goes_on_at_the_next_with_the_same_key() {
+    use tokio::io::AsyncReadExt as _;
+    let breaking = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = breaking.local_addr().unwrap();
+    let broken = tokio::spawn(async move {
+        let (mut stream, _) = breaking.accept().await.unwrap();
+        let (mut seen, mut part) = (Vec::new(), [0; 4096]);
+        while !seen.windows(4).any(|end| end == b"\r\n\r\n") {
+            let read = stream.read(&mut part).await.unwrap();
+            assert!(read > 0, "the request ended");
+            seen.extend(&part[..read]);
+        }
+        String::from_utf8_lossy(&seen).into_owned()
+    });
+    let manager = Manager::start(&[
+        ("POST /deployments", 202, operation("CREATE", "DONE")),
+        ("GET /deployments/web", 200, deployment("Deployed", &[])),
+    ]);
+    let several = format!("http://{address},{}", manager.url);
+    let deploy = ["deploy", "t:v1", "--name", "web", "--service", &several];
+    let said = dm(&deploy, b"").await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    let first = broken.await.unwrap().to_lowercase();
+    let key = manager.asked()[0].key.clone().unwrap();
+    assert!(
+        first.contains(&format!("idempotency-key: {key}")),
+        "{first}"
+    );
+}
+
+#[actix_web::test]
 async fn a_configuration_comes_from_standard_input() {
     let expansion = json!({"expandedConfig": {"resources": []}, "layout": {"resources": []}});
     let manager = Manager::start(&[("POST /expand", 200, expansion)]);

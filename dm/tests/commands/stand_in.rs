@@ -17,6 +17,8 @@ pub struct Request {
     pub asked: String,
     pub prefer: Option<String>,
     pub last_event_id: Option<String>,
+    /// Its `Idempotency-Key`.
+    pub key: Option<String>,
     pub body: Value,
 }
 
@@ -63,6 +65,7 @@ async fn answer(request: HttpRequest, body: Bytes, state: web::Data<Arc<State>>)
         asked: asked.clone(),
         prefer: header("prefer"),
         last_event_id: header("last-event-id"),
+        key: header("idempotency-key"),
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
     });
     if let Some(operation) = asked.strip_suffix("/events") {

@@ -11,6 +11,7 @@ use common::server::{CallerPolicy, Listen, Listening, ServeError, Serving};
 use manager_broker::{Access, Answered, Broker, BrokerOptions, Catalogs, Front, Witness, routes};
 
 use crate::audit::{Audit, Event, Outcome};
+use crate::relay::{Leaving, Relays};
 use crate::service::Services;
 
 /// A service broker that is ready to serve.
@@ -61,18 +62,27 @@ impl BrokerListener {
         recovered.context("failed to read the unfinished operations of the service broker")
     }
 
-    /// From now on, the catalog follows its sources.
+    /// From now on, the catalog follows its sources. `leaving` is when the manager leaves its store to others, and what
+    /// is passed on to them then.
     ///
     /// # Errors
     /// If the server cannot start.
-    pub fn start(self, listening: Listening) -> Result<Serving, ServeError> {
+    pub fn start(
+        self,
+        listening: Listening,
+        (leaving, relays): (Leaving, Option<Relays>),
+    ) -> Result<Serving, ServeError> {
         let Self {
             broker,
             front,
             catalogs,
         } = self;
         tokio::spawn(async move { catalogs.follow().await });
-        listening.start(move |config| routes(config, &broker, &front))
+        listening.start(move |config| {
+            leaving.routes(config, relays.clone(), |config| {
+                routes(config, &broker, &front);
+            });
+        })
     }
 }
 

@@ -17,9 +17,9 @@ use reqwest::{Client, Method, Response, Url};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::NOT_OWNER;
 use super::proof::{self, Proof};
 use super::repeatable::{KEY, Repeatable};
+use super::{NOT_OWNER, STOPPING};
 use crate::store::kv::Owner;
 
 /// A request waits so long for an owner. A dead one is replaced within 7 s, and within 15 s if a leader of etcd died too.
@@ -52,12 +52,21 @@ pub struct Relay {
 }
 
 /// A request as it is sent, once or more often.
-struct Message {
+pub struct Message {
     method: Method,
     target: String,
     headers: HeaderMap,
     body: Bytes,
     is_repeatable: bool,
+    /// For whom it is sent.
+    peer: Peer,
+}
+
+impl Message {
+    /// Its `Idempotency-Key`.
+    pub fn key(&self) -> Option<&[u8]> {
+        self.headers.get(KEY).map(|key| key.as_bytes())
+    }
 }
 
 impl Relay {
@@ -95,8 +104,12 @@ impl Relay {
         request: &HttpRequest,
         body: Bytes,
     ) -> Result<HttpResponse, ApiError> {
-        let message = self.message(request, body)?;
-        let (answer, owner) = self.answer(&message).await?;
+        self.send_on(&self.message(request, body)?).await
+    }
+
+    /// As [`Self::forward`].
+    pub async fn send_on(&self, message: &Message) -> Result<HttpResponse, ApiError> {
+        let (answer, owner) = self.answer(message).await?;
         Ok(reply(answer, self.replaced(owner)))
     }
 
@@ -104,12 +117,20 @@ impl Relay {
     pub async fn is_known(&self, request: &HttpRequest) -> Result<Option<HttpResponse>, ApiError> {
         let mut question = self.message(request, Bytes::new())?;
         "/whoami".clone_into(&mut question.target);
-        self.prove(&mut question, request)?;
         let (answer, owner) = self.answer(&question).await?;
         Ok((!answer.status().is_success()).then(|| reply(answer, self.replaced(owner))))
     }
 
-    fn message(&self, request: &HttpRequest, body: Bytes) -> Result<Message, ApiError> {
+    /// Whether a request is safe to send again, and has a body that must be kept for it.
+    pub fn is_repeatable(&self, request: &HttpRequest) -> (bool, bool) {
+        let method = Method::from_bytes(proof::method(request).as_bytes());
+        let method = method.unwrap_or(Method::CONNECT);
+        let is_read = matches!(method, Method::GET | Method::HEAD);
+        (self.repeatable.allows(&method, request.path()), !is_read)
+    }
+
+    /// The request as it is sent on. A write that needs an `Idempotency-Key` for it receives one.
+    pub fn message(&self, request: &HttpRequest, body: Bytes) -> Result<Message, ApiError> {
         let unreadable = |_| ApiError::new(ErrorCode::InvalidRequest, "the method cannot be read");
         let method = Method::from_bytes(proof::method(request).as_bytes()).map_err(unreadable)?;
         let target = request.uri().path_and_query();
@@ -119,32 +140,31 @@ impl Relay {
             let key = reqwest::header::HeaderValue::from_str(&request_id::fresh());
             headers.insert(KEY, key.map_err(|error| ApiError::internal(&error))?);
         }
-        let mut message = Message {
+        if let Some(id) = request_id::current()
+            && let Ok(id) = reqwest::header::HeaderValue::from_str(&id)
+        {
+            headers.insert(request_id::HEADER, id);
+        }
+        Ok(Message {
             target: target.map_or_else(|| path.to_owned(), |target| target.as_str().to_owned()),
             is_repeatable: self.repeatable.allows(&method, path),
             method,
             headers,
             body,
-        };
-        self.prove(&mut message, request)?;
-        Ok(message)
+            peer: Peer::from_request(request),
+        })
     }
 
-    fn prove(&self, message: &mut Message, request: &HttpRequest) -> Result<(), ApiError> {
-        let peer = Peer::from_request(request);
+    /// The header that proves to the owner for whom the message is sent. It is made for each sending, as it is valid for
+    /// minutes only.
+    fn proof(&self, message: &Message) -> Result<reqwest::header::HeaderValue, ApiError> {
+        let peer = message.peer.clone();
         let proof = self
             .proof
             .of(peer, message.method.as_str(), &message.target);
         let no_proof = || ApiError::new(ErrorCode::Internal, "the system gives no random numbers");
         let proof = reqwest::header::HeaderValue::from_str(&proof.ok_or_else(no_proof)?);
-        let proof = proof.map_err(|error| ApiError::internal(&error))?;
-        message.headers.insert(proof::HEADER, proof);
-        if let Some(id) = request_id::current()
-            && let Ok(id) = reqwest::header::HeaderValue::from_str(&id)
-        {
-            message.headers.insert(request_id::HEADER, id);
-        }
-        Ok(())
+        proof.map_err(|error| ApiError::internal(&error))
     }
 
     /// The answer, and the owner that gives it.
@@ -154,14 +174,17 @@ impl Relay {
         loop {
             let owner = present(&mut owners).await?;
             let url = self.address(&owner, message)?;
+            let proof = self.proof(message)?;
             let begun = Instant::now();
             // A manager that is paused keeps its connections, and never answers.
             let sent = tokio::select! {
-                sent = self.send(url, message) => Some(sent),
+                sent = self.send(url, proof, message) => Some(sent),
                 () = self.replaced(owner.clone()) => None,
             };
             match sent {
                 Some(Ok(answer)) if answer.headers().contains_key(NOT_OWNER) => {}
+                Some(Ok(answer))
+                    if answer.headers().contains_key(STOPPING) && message.is_repeatable => {}
                 Some(Ok(answer)) if answer.status().as_u16() == 503 && message.is_repeatable => {
                     if !changes(&mut owners, &owner, LAST_WORDS).await {
                         return Ok((answer, owner));
@@ -216,9 +239,15 @@ impl Relay {
         Url::parse(&url).map_err(|_| unknown())
     }
 
-    async fn send(&self, url: Url, message: &Message) -> reqwest::Result<Response> {
+    async fn send(
+        &self,
+        url: Url,
+        proof: reqwest::header::HeaderValue,
+        message: &Message,
+    ) -> reqwest::Result<Response> {
         let request = self.client.request(message.method.clone(), url);
         let request = request.headers(message.headers.clone());
+        let request = request.header(proof::HEADER, proof);
         let request = match message.body.is_empty() {
             true => request,
             false => request.body(message.body.clone()),
@@ -250,10 +279,11 @@ fn unavailable(reason: &str) -> ApiError {
 
 fn broken_off(owner: &Owner, error: &dyn std::fmt::Display) -> ApiError {
     tracing::warn!(%error, "manager {} broke a request off: {error}", owner.name);
-    unavailable(&format!(
+    let message = format!(
         "manager {} stopped before it answered, and it is not known whether the request was carried out: look, and repeat it if it was not",
         owner.name
-    ))
+    );
+    ApiError::new(ErrorCode::Unavailable, message)
 }
 
 /// The caller's headers, without those of the connection and those that only managers send.
@@ -302,4 +332,17 @@ fn until(
     let broken = replaced.map(|()| Some(Err(std::io::Error::other("its manager was replaced"))));
     let both = stream::select(whole.boxed_local(), broken.into_stream().boxed_local());
     both.scan((), |(), part| ready(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_have_happened_is_to_be_looked_at_and_not_simply_tried_again() {
+        let owner = Owner::this(None, None);
+        let said = broken_off(&owner, &"reset").0.message;
+        assert!(said.contains("look, and repeat it if it was not"), "{said}");
+        assert!(!said.contains("try again"), "{said}");
+    }
 }

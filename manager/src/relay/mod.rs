@@ -7,17 +7,22 @@
 //!                └── waits for the next owner, and sends what is safe to repeat once more
 //! ```
 //!
+//! An owner that is to stop does the same: it gives the store up first, and passes on what it has in hand ([`leaving`]).
+//!
 //! So every manager on one etcd answers every request, and a caller need not know which one works. It does not know what
 //! the requests mean: only whether one may be sent twice.
 
 pub mod advertised;
 mod forward;
+mod leaving;
 mod proof;
 mod repeatable;
 mod standby;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
@@ -28,17 +33,24 @@ use common::server::observe::health::{Check, readiness};
 use common::server::observe::metrics;
 use common::server::{AnyBody, ApiError, at, is_relayed};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use self::forward::Relay;
 use crate::keys::Ring;
 use crate::store::kv::Owner;
 
+pub use self::leaving::Leaving;
 pub use self::proof::Proof;
 pub use self::repeatable::Repeatable;
 pub use self::standby::Standby;
 
 /// In answers of a manager that was taken for the owner, and is not: the request was not looked at.
 const NOT_OWNER: &str = "dm-not-owner";
+/// In answers of an owner that stops, to requests that it could not finish: the next owner goes on.
+const STOPPING: &str = "dm-stopping";
+
+/// Whoever asks whether a manager is ready does not wait long.
+const READY: Duration = Duration::from_secs(3);
 
 /// Relays of one listener.
 #[derive(Debug, Clone)]
@@ -83,12 +95,17 @@ async fn ready(relay: Data<Relay>, request: HttpRequest) -> HttpResponse {
     if is_relayed(&request) {
         return not_owner();
     }
-    if relay.has_owner() {
-        let forwarded = relay.forward(&request, Bytes::new()).await;
-        return forwarded.unwrap_or_else(|error| error.error_response());
-    }
-    let message =
-        "no manager has the store at the moment: one takes it when the lease of the last one ends";
+    let message = match relay.has_owner() {
+        true => match timeout(READY, relay.forward(&request, Bytes::new())).await {
+            Ok(answer) => return answer.unwrap_or_else(|error| error.error_response()),
+            Err(_) => {
+                "the manager that has the store does not answer: another one takes it when its lease ends"
+            }
+        },
+        false => {
+            "no manager has the store at the moment: one takes it when the lease of the last one ends"
+        }
+    };
     readiness(&request, vec![Check::down("owner", message)])
 }
 
@@ -112,10 +129,14 @@ fn not_owner() -> HttpResponse {
         "this manager does not have the store: try again",
     );
     let mut answer = error.error_response();
-    answer.headers_mut().insert(
-        actix_web::http::header::HeaderName::from_static(NOT_OWNER),
-        actix_web::http::header::HeaderValue::from_static("true"),
-    );
+    mark(answer.headers_mut(), NOT_OWNER);
     answer.head_mut().set_connection_type(ConnectionType::Close);
     answer
+}
+
+fn mark(headers: &mut HeaderMap, name: &'static str) {
+    headers.insert(
+        HeaderName::from_static(name),
+        HeaderValue::from_static("true"),
+    );
 }

@@ -5,10 +5,17 @@ use reqwest::Method;
 /// The header that makes a write of a deployment repeatable.
 pub const KEY: &str = "idempotency-key";
 
+const NAMESPACES: [&str; 2] = [
+    "/api/v1/namespaces/",
+    "/apis/template.openshift.io/v1/namespaces/",
+];
+
 /// The rule of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
-    /// Reads, and all writes of deployments: these have an `Idempotency-Key`, or receive one here.
+    /// Reads, questions that are asked by `POST`, and all writes of deployments: these have an `Idempotency-Key`, or
+    /// receive one here. Other writes are not: a second one may find what the first one did, and say something else, or
+    /// replace what somebody wrote in between.
     DeploymentsApi,
     /// All: platforms repeat requests to a service broker by its specification.
     Broker,
@@ -20,7 +27,9 @@ impl Repeatable {
         match self {
             Self::Broker => true,
             Self::DeploymentsApi => {
-                matches!(*method, Method::GET | Method::HEAD) || is_of_deployments(path)
+                matches!(*method, Method::GET | Method::HEAD)
+                    || is_of_deployments(path)
+                    || (*method == Method::POST && is_question(path))
             }
         }
     }
@@ -35,6 +44,27 @@ impl Repeatable {
 
 fn is_of_deployments(path: &str) -> bool {
     path == "/deployments" || path.starts_with("/deployments/")
+}
+
+/// Whether a `POST` there changes nothing that is stored.
+fn is_question(path: &str) -> bool {
+    let path = within_namespace(path).unwrap_or(path);
+    let parts: Vec<_> = path.split('/').skip(1).collect();
+    matches!(
+        parts[..],
+        ["expand" | "export" | "processedtemplates"]
+            | ["templates", "whatif"]
+            | ["templates", _, "processed"]
+            | ["registries", _, "refresh"]
+    )
+}
+
+/// The path behind the namespace, where it is one of Kubernetes' and OpenShift's.
+fn within_namespace(path: &str) -> Option<&str> {
+    let rest = NAMESPACES
+        .iter()
+        .find_map(|before| path.strip_prefix(before))?;
+    rest.find('/').and_then(|end| rest.get(end..))
 }
 
 #[cfg(test)]
@@ -53,6 +83,30 @@ mod tests {
             (Method::POST, "/deploymentsx", false, false),
             (Method::POST, "/registries", false, false),
             (Method::POST, "/admin/restore", false, false),
+            (Method::POST, "/expand", true, false),
+            (Method::PUT, "/expand", false, false),
+            (Method::POST, "/export", true, false),
+            (Method::POST, "/templates", false, false),
+            (Method::POST, "/templates/whatif", true, false),
+            (Method::PUT, "/templates/web", false, false),
+            (Method::DELETE, "/templates/web", false, false),
+            (Method::POST, "/templates/web/processed", true, false),
+            (Method::POST, "/processedtemplates", true, false),
+            (
+                Method::POST,
+                "/api/v1/namespaces/a/processedtemplates",
+                true,
+                false,
+            ),
+            (Method::POST, "/api/v1/namespaces/a/templates", false, false),
+            (
+                Method::POST,
+                "/apis/template.openshift.io/v1/namespaces/a/templates/web/processed",
+                true,
+                false,
+            ),
+            (Method::POST, "/registries/a/refresh", true, false),
+            (Method::POST, "/registries/refresh", false, false),
         ] {
             assert_eq!(api.allows(&method, path), allowed, "{method} {path}");
             assert_eq!(api.needs_key(&method, path), keyed, "{method} {path}");

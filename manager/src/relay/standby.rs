@@ -16,7 +16,9 @@ pub struct Standby {
     broker: Option<Waiting>,
 }
 
+/// The server of one listener.
 struct Waiting {
+    relays: Relays,
     /// For the server that follows. While it is there, the system accepts connections for it.
     address: Option<Listening>,
     server: Serving,
@@ -87,6 +89,30 @@ impl Standby {
         }
     }
 
+    /// Waits until what arrived on its connections is answered. A signal has told its servers to stop.
+    pub async fn drained(&mut self) {
+        let api = self.api.server.ended();
+        let broker = async {
+            match &mut self.broker {
+                Some(broker) => broker.server.ended().await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = tokio::try_join!(api, broker) {
+            tracing::warn!(%error, "a server that stops failed: {error}");
+        }
+    }
+
+    pub fn candidate(&self) -> &Arc<Candidate> {
+        &self.candidate
+    }
+
+    /// What the API and the service broker pass on when this manager has had the store, and stops.
+    pub fn relays(&self) -> (Relays, Option<Relays>) {
+        let broker = self.broker.as_ref().map(|broker| broker.relays.clone());
+        (self.api.relays.clone(), broker)
+    }
+
     /// The addresses for the servers that follow, once.
     pub fn addresses(&mut self) -> Option<(Listening, Option<Listening>)> {
         let broker = self.broker.as_mut().map(|broker| broker.address.take());
@@ -107,11 +133,12 @@ impl Standby {
 
 impl Waiting {
     fn start(address: Listening, relays: Relays) -> Result<Self, ServeError> {
-        let server = address
-            .again()?
-            .start(move |routes| relays.routes(routes))?;
+        let all = relays.clone();
+        let server = address.again()?.start(move |routes| all.routes(routes))?;
         Ok(Self {
-            address: Some(address),
+            relays,
+            // This process decides when the servers that follow stop: after the store is given up.
+            address: Some(address.deaf_to_signals()),
             server,
         })
     }

@@ -1,15 +1,20 @@
 //! Whether the manager is ready, and what it waits for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::server::answer::error::chain;
 use common::server::observe::health::Check;
 use manager_registry::Registries;
+use tokio::time::timeout;
 
 use crate::audit::Audit;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
+
+/// The store's time for the answer. Probes wait for some seconds.
+const STORE: Duration = Duration::from_secs(2);
 
 pub struct Readiness {
     pub store: Store,
@@ -22,18 +27,26 @@ pub struct Readiness {
 impl Readiness {
     pub async fn checks(&self) -> Vec<Check> {
         let (store, expander, deployer, registry) = tokio::join!(
-            self.store.check(),
+            in_time(self.store.check()),
             self.expander.health(),
             self.deployer.health(),
             self.registries.health()
         );
-        let store = Check::of(
-            "store",
-            store.map(|()| String::new()).map_err(|error| chain(&error)),
-        );
+        let store = Check::of("store", store.map(|()| String::new()));
         let mut checks = vec![store, expander, deployer, registry];
         checks.extend(self.audit.health());
         checks
+    }
+}
+
+/// A store that does not answer waits for a leader of its own, for longer than probes do.
+async fn in_time(check: impl Future<Output = Result<(), StoreError>>) -> Result<(), String> {
+    match timeout(STORE, check).await {
+        Ok(checked) => checked.map_err(|error| chain(&error)),
+        Err(_) => Err(format!(
+            "the store has not answered within {} s; if it is on etcd, most of its members must be alive and reach each other: look at etcdctl endpoint status --cluster",
+            STORE.as_secs()
+        )),
     }
 }
 
@@ -59,5 +72,11 @@ mod tests {
             !found.ready && found.message.contains("disk is full"),
             "{found:?}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_store_that_never_answers_is_not_ready_and_says_where_to_look() {
+        let said = super::in_time(std::future::pending()).await.unwrap_err();
+        assert!(said.contains("etcdctl endpoint status"), "{said}");
     }
 }

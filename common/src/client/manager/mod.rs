@@ -40,9 +40,12 @@ impl ManagerClient {
         Self::with(url, &ClientAccess::default())
     }
 
+    /// `url` may be several, separated by commas, of managers with one store: requests go to the first one that can be
+    /// reached, and to the next one when the connection to it fails or breaks.
     pub fn with(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
+        let urls: Vec<_> = url.split(',').map(str::trim).collect();
         Ok(Self {
-            endpoint: Endpoint::new("the manager", url, Limits::MANIFEST, access)?,
+            endpoint: Endpoint::at_any("the manager", &urls, Limits::MANIFEST, access)?,
         })
     }
 

@@ -125,6 +125,7 @@ pub struct Listening {
     listen: Listen,
     tls: Option<ServerConfig>,
     door: Arc<Door>,
+    hears_signals: bool,
 }
 
 impl Listening {
@@ -147,7 +148,17 @@ impl Listening {
             listen: listen.clone(),
             tls,
             door,
+            hears_signals: true,
         })
+    }
+
+    /// Its server does not stop by itself at SIGTERM or SIGINT: a [`Stopper`] stops it, when the service is ready for it.
+    #[must_use]
+    pub fn deaf_to_signals(self) -> Self {
+        Self {
+            hears_signals: false,
+            ..self
+        }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -173,6 +184,7 @@ impl Listening {
             listen: self.listen.clone(),
             tls: self.tls.clone(),
             door: self.door.clone(),
+            hears_signals: self.hears_signals,
         })
     }
 
@@ -217,6 +229,10 @@ impl Listening {
         .client_request_timeout(HEAD)
         .keep_alive(IDLE)
         .shutdown_timeout(DRAIN.as_secs());
+        let server = match self.hears_signals {
+            true => server,
+            false => server.disable_signals(),
+        };
         let server = match self.tls {
             Some(config) => server.listen_rustls_0_23(self.listener, config)?,
             None => server.listen(self.listener)?,
@@ -262,7 +278,7 @@ impl Serving {
     }
 }
 
-/// Stops a server that received no signal itself, because the signal came before the server.
+/// Stops a server that received no signal itself: the signal came before the server, or the server hears none.
 pub struct Stopper(ServerHandle);
 
 impl Stopper {

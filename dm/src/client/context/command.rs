@@ -45,7 +45,7 @@ pub enum Action {
 #[derive(Debug, Args)]
 pub struct Add {
     pub name: String,
-    /// URL of the manager.
+    /// URL of the manager, or of several on one etcd with commas between them.
     #[arg(long)]
     pub url: String,
     /// Namespace for objects and lists, if a command names none.

@@ -251,13 +251,22 @@ async fn asked(url: &str, access: &ClientAccess) -> Result<Answer, IdentityError
     })
 }
 
-fn is_https(url: &str) -> bool {
+/// Of several URLs, each must be.
+fn is_https(urls: &str) -> bool {
+    urls.split(',').all(|url| is_one_https(url.trim()))
+}
+
+fn is_one_https(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
 }
 
-/// Whether the URL is https or names this machine.
-fn is_private(url: &str) -> bool {
+/// Whether the URL is https or names this machine. Of several, each must.
+fn is_private(urls: &str) -> bool {
+    urls.split(',').all(|url| is_one_private(url.trim()))
+}
+
+fn is_one_private(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else {
         return false;
     };
@@ -270,7 +279,7 @@ fn is_private(url: &str) -> bool {
     let is_loopback = host
         .parse()
         .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    is_https(url) || host.eq_ignore_ascii_case("localhost") || is_loopback
+    is_one_https(url) || host.eq_ignore_ascii_case("localhost") || is_loopback
 }
 
 /// The text without surrounding blanks, if it can stand in a header.
@@ -295,6 +304,7 @@ mod tests {
             "http://127.0.0.1:8080",
             "http://localhost:80/x",
             "http://[::1]:8080",
+            "https://dm.example.com,http://127.0.0.1:8080",
         ] {
             assert!(is_private(url), "{url}");
         }
@@ -305,6 +315,8 @@ mod tests {
             "http://127.0.0.1@example.com",
             "http://127.0.0.1.example.com",
             "dm.example.com",
+            "https://dm.example.com,http://dm.example.com",
+            "https://dm.example.com,",
         ] {
             assert!(!is_private(url), "{url}");
         }

@@ -13,7 +13,7 @@ use crate::terminal::format::{Output, OutputParser};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Flags {
-    /// URL of the manager [default: that of the current context, or http://127.0.0.1:8080].
+    /// URL of the manager; several on one etcd with commas between them: dm goes on at the next one when one cannot be reached [default: that of the current context, or http://127.0.0.1:8080].
     #[arg(long, global = true, value_name = "URL", env = "DM_SERVICE")]
     pub service: Option<String>,
     /// Format of results; name prints the names alone, jsonpath=EXPRESSION and go-template=TEMPLATE print what they find.

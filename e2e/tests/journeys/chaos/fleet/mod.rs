@@ -15,6 +15,7 @@ mod clock;
 mod disturbances;
 mod drain;
 mod fault;
+mod handover;
 #[expect(clippy::unwrap_used, reason = "the store's own tests have it")]
 #[path = "../../../../../manager/tests/etcd_members/mod.rs"]
 mod members;

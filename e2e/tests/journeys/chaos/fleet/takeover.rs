@@ -18,6 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
+    Stopped,
     Killed,
     Paused,
     KilledWithLeader,
@@ -29,6 +30,7 @@ enum End {
 async fn how_long_callers_wait_for_the_next_owner() -> Result<()> {
     let fleet = Fleet::start().await?;
     for end in [
+        End::Stopped,
         End::Killed,
         End::Paused,
         End::KilledWithLeader,
@@ -57,6 +59,7 @@ async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
     let mut service = fleet.managers[owner].service.lock().await;
     let begun = Instant::now();
     match end {
+        End::Stopped => service.signal(Signal::SIGTERM)?,
         End::Killed | End::KilledWithLeader => service.crash()?,
         End::Paused | End::PausedWithLeader => service.signal(Signal::SIGSTOP)?,
     }
@@ -77,6 +80,8 @@ async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
     }
     if matches!(end, End::Paused | End::PausedWithLeader) {
         service.signal(Signal::SIGCONT)?;
+    }
+    if matches!(end, End::Stopped | End::Paused | End::PausedWithLeader) {
         until("the previous owner to end", PATIENCE, || {
             let ended = service.has_ended();
             async move {

@@ -7,7 +7,7 @@ use super::{Candidate, EtcdAddress, EtcdKv, KvError, Owner, StoreAccess};
 #[path = "../../../../tests/etcd_members/mod.rs"]
 mod members;
 
-pub use self::members::{Members, shared};
+pub use self::members::{Members, NO_DISK, free_ports, shared};
 
 /// Short, for tests that wait for the end of one.
 pub const LEASE: Duration = Duration::from_secs(4);

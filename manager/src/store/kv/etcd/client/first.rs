@@ -1,5 +1,6 @@
 //! Questions whose answers are needed soon: a member that is stopped costs a part of a second.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
-use super::refusal::Attempt;
+use super::refusal::{Attempt, unreachable};
 use super::{Answer, Client, PAUSE, json};
 use crate::store::kv::KvError;
 
@@ -28,37 +29,49 @@ impl Client {
         question: &impl Serialize,
         within: Duration,
     ) -> Result<A, KvError> {
-        let bytes = self.ask_all(path, json(question)?, within).await?;
-        self.understood(&bytes)
+        self.ask_all(path, json(question)?, within).await
     }
 
-    async fn ask_all(&self, path: &str, body: Bytes, within: Duration) -> Result<Bytes, KvError> {
+    async fn ask_all<A: Answer>(
+        &self,
+        path: &str,
+        body: Bytes,
+        within: Duration,
+    ) -> Result<A, KvError> {
         let (deadline, mut asked) = (Instant::now() + within, FuturesUnordered::new());
-        let mut reason = "no member has answered in time".to_owned();
+        let (mut said, mut strangers) = (BTreeMap::new(), 0);
         let first = self.current.load(Ordering::Relaxed);
         for index in (0..self.members.len()).cycle().skip(first) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let question = self.ask(index, path, body.clone(), left);
+            let question = self.answer(index, path, body.clone(), left);
             asked.push(async move { (index, question.await) });
             let Ok(Some((index, answer))) = timeout(SILENCE.min(left), asked.next()).await else {
                 continue;
             };
             match answer {
-                Ok(bytes) => {
+                Ok(answer) => {
                     self.current.store(index, Ordering::Relaxed);
-                    return Ok(bytes);
+                    return Ok(answer);
                 }
                 Err(Attempt::Refused(error)) => return Err(error),
                 Err(Attempt::NoToken) => self.log_in_or_leave(index).await?,
                 Err(Attempt::Away(why)) => {
-                    reason = why;
+                    strangers = 0;
+                    said.insert(index, why);
                     tokio::time::sleep(PAUSE.min(left)).await;
+                }
+                Err(Attempt::Stranger(error)) => {
+                    strangers += 1;
+                    if strangers >= self.members.len() {
+                        return Err(error);
+                    }
+                    said.insert(index, error.to_string());
                 }
             }
         }
-        Err(KvError::Unreachable { reason })
+        Err(unreachable(self.members.len(), &said))
     }
 }

@@ -8,6 +8,7 @@ mod first;
 pub(super) mod refusal;
 pub(super) mod wire;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -83,15 +84,20 @@ impl Client {
         question: &impl Serialize,
         within: Duration,
     ) -> Result<A, KvError> {
-        let bytes = self.ask_each(path, json(question)?, within).await?;
-        self.understood(&bytes)
+        self.ask_each(path, json(question)?, within).await
     }
 
-    fn understood<A: Answer>(&self, bytes: &[u8]) -> Result<A, KvError> {
-        let answer: A =
-            serde_json::from_slice(bytes).map_err(|error| refusal::failed("understood", &error))?;
+    fn understood<A: Answer>(&self, index: usize, bytes: &[u8]) -> Result<A, Attempt> {
+        let answer: A = serde_json::from_slice(bytes).map_err(|error| {
+            let failed = |error| Attempt::Stranger(refusal::failed("understood", error));
+            let url = self.members.get(index);
+            url.map_or_else(|| failed(&error), |url| refusal::strange(url, &error))
+        })?;
         match answer.header() {
-            Some(header) => self.of_cluster(header).map(|()| answer),
+            Some(header) => self
+                .of_cluster(header)
+                .map(|()| answer)
+                .map_err(Attempt::Refused),
             None => Ok(answer),
         }
     }
@@ -108,40 +114,64 @@ impl Client {
             false => Err(refusal::failed(
                 "used",
                 &format!(
-                    "its members are of two clusters, {cluster} and {}; name those of one in --store",
+                    "it is in cluster {cluster}, and now cluster {} answers at its addresses; name the members of one cluster in --store, and look whether etcd was made anew there",
                     header.cluster_id
                 ),
             )),
         }
     }
 
-    async fn ask_each(&self, path: &str, body: Bytes, within: Duration) -> Result<Bytes, KvError> {
-        let deadline = Instant::now() + within;
-        let mut reason = None;
+    async fn ask_each<A: Answer>(
+        &self,
+        path: &str,
+        body: Bytes,
+        within: Duration,
+    ) -> Result<A, KvError> {
+        let (deadline, mut said) = (Instant::now() + within, BTreeMap::new());
         loop {
+            let mut strangers = Vec::new();
             for _ in 0..self.members.len() {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
-                    let unknown = || "no member has answered in time".to_owned();
-                    let reason = reason.unwrap_or_else(unknown);
-                    return Err(KvError::Unreachable { reason });
+                    return Err(refusal::unreachable(self.members.len(), &said));
                 }
                 let index = self.current.load(Ordering::Relaxed) % self.members.len();
-                match self.ask(index, path, body.clone(), left.min(TRY)).await {
-                    Ok(bytes) => return Ok(bytes),
+                match self.answer(index, path, body.clone(), left.min(TRY)).await {
+                    Ok(answer) => return Ok(answer),
                     Err(Attempt::Refused(error)) => return Err(error),
                     Err(Attempt::Away(why)) => {
                         // A last try that is cut short says less than the ones before it.
-                        if left >= TRY || reason.is_none() {
-                            reason = Some(why);
+                        if left >= TRY || !said.contains_key(&index) {
+                            said.insert(index, why);
                         }
+                        self.leave(index);
+                    }
+                    Err(Attempt::Stranger(error)) => {
+                        said.insert(index, error.to_string());
+                        strangers.push(error);
                         self.leave(index);
                     }
                     Err(Attempt::NoToken) => self.log_in_or_leave(index).await?,
                 }
             }
+            if strangers.len() == self.members.len()
+                && let Some(stranger) = strangers.pop()
+            {
+                return Err(stranger);
+            }
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    async fn answer<A: Answer>(
+        &self,
+        index: usize,
+        path: &str,
+        body: Bytes,
+        within: Duration,
+    ) -> Result<A, Attempt> {
+        let bytes = self.ask(index, path, body, within).await?;
+        self.understood(index, &bytes)
     }
 
     /// Only the first of several who find that a member is away.
@@ -187,7 +217,7 @@ impl Client {
     async fn log_in_or_leave(&self, index: usize) -> Result<(), KvError> {
         match self.log_in(index).await {
             Err(Attempt::Refused(error)) => Err(error),
-            Ok(()) | Err(Attempt::Away(_) | Attempt::NoToken) => Ok(()),
+            Ok(()) | Err(Attempt::Away(_) | Attempt::Stranger(_) | Attempt::NoToken) => Ok(()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a failed call to a member means.
 
+use std::collections::BTreeMap;
+
 use common::client::http::reason;
 use reqwest::StatusCode;
 use url::Url;
@@ -23,6 +25,8 @@ mod code {
 pub enum Attempt {
     /// Another member may answer, or this one later. A write may have happened.
     Away(String),
+    /// What answers there is no etcd. Another address may be one.
+    Stranger(KvError),
     /// A token is needed, or the one that was sent has ended.
     NoToken,
     /// No member would answer otherwise. Nothing was written.
@@ -40,7 +44,7 @@ pub fn away(url: &Url, error: &reqwest::Error) -> Attempt {
 pub fn read(url: &Url, status: StatusCode, body: &[u8], has_user: bool) -> Attempt {
     let Ok(Refusal { code, message }) = serde_json::from_slice(body) else {
         return match status {
-            StatusCode::NOT_FOUND => Attempt::Refused(no_gateway(url)),
+            StatusCode::NOT_FOUND => Attempt::Stranger(no_gateway(url)),
             status => Attempt::Away(format!("{} answered {status}", member(url))),
         };
     };
@@ -67,6 +71,29 @@ fn is_about_tokens(message: &str) -> bool {
 
 fn member(url: &Url) -> String {
     url.origin().ascii_serialization()
+}
+
+/// An answer in a form that etcd does not use.
+pub fn strange(url: &Url, error: &serde_json::Error) -> Attempt {
+    let reason = format!(
+        "what answers at {} is no etcd that this manager knows ({error}): check the addresses in --store",
+        member(url)
+    );
+    Attempt::Stranger(failed("understood", &reason))
+}
+
+/// When no member has done what was asked, with what each said last.
+pub fn unreachable(members: usize, said: &BTreeMap<usize, String>) -> KvError {
+    let all: Vec<_> = said.values().map(String::as_str).collect();
+    let reason = match (members, all.as_slice()) {
+        (_, []) => "no member of etcd has answered in time".to_owned(),
+        (1, [one, ..]) => (*one).to_owned(),
+        (members, all) => format!(
+            "none of the {members} members of etcd could do it ({}); most of them must be alive and reach each other, which etcdctl endpoint status --cluster shows",
+            all.join("; ")
+        ),
+    };
+    KvError::Unreachable { reason }
 }
 
 pub fn failed(action: &'static str, reason: &dyn std::fmt::Display) -> KvError {
@@ -168,7 +195,7 @@ mod tests {
             let found = match read(&url, status, body.as_bytes(), false) {
                 Attempt::Away(reason) => format!("away {reason}"),
                 Attempt::NoToken => "token".to_owned(),
-                Attempt::Refused(error) => error.to_string(),
+                Attempt::Refused(error) | Attempt::Stranger(error) => error.to_string(),
             };
             assert!(found.contains(expected), "{body}: {found}");
         }

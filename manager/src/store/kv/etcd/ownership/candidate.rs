@@ -73,6 +73,11 @@ impl Candidate {
         self.owner.send_replace(Some(self.own.clone()));
     }
 
+    /// Nobody is known to have the store, when this manager is about to give it up.
+    pub fn leaves(&self) {
+        self.sees(None);
+    }
+
     pub(super) fn sees(&self, owner: Option<&Owner>) {
         self.owner.send_if_modified(|seen| {
             let is_new = seen.as_ref() != owner;

@@ -18,6 +18,7 @@ use super::super::KvError;
 use super::client::Client;
 use super::client::wire::{Compare, Lease, LeaseAnswer, Number, Target};
 use super::names::Names;
+use super::{EtcdKv, Shared};
 
 pub use self::calls::{grant, renew};
 pub use self::candidate::{Candidate, Owner};
@@ -45,6 +46,8 @@ struct State {
     /// Nobody else has the store before.
     until: Instant,
     lost: Option<KvError>,
+    /// Why the lease was not renewed the last time.
+    trouble: Option<String>,
 }
 
 impl State {
@@ -118,6 +121,7 @@ impl Ownership {
             state: watch::Sender::new(State {
                 until: end(begun, ttl),
                 lost: None,
+                trouble: None,
             }),
         }))
     }
@@ -138,12 +142,8 @@ impl Ownership {
         let mut states = self.state.subscribe();
         let known = timeout(ANSWER, states.wait_for(|state| state.holds().is_some())).await;
         let known = known.ok().and_then(Result::ok);
-        let late = || KvError::Unreachable {
-            reason: "etcd has not renewed this manager's lease in time".to_owned(),
-        };
-        known
-            .and_then(|state| state.holds())
-            .unwrap_or_else(|| Err(late()))
+        let known = known.and_then(|state| state.holds());
+        known.unwrap_or_else(|| Err(late(self.state.borrow().trouble.as_deref())))
     }
 
     /// Whether this manager still has the store, as etcd says now. A process that was stopped does not know it otherwise.
@@ -189,16 +189,31 @@ impl Ownership {
             let begun = Instant::now();
             pause = self.ttl / BEATS;
             match calls::renew(&client, self.lease, self.ttl / 2).await {
-                Ok(true) => self
-                    .state
-                    .send_modify(|state| state.until = end(begun, self.ttl)),
+                Ok(true) => self.state.send_modify(|state| {
+                    state.until = end(begun, self.ttl);
+                    state.trouble = None;
+                }),
                 Ok(false) => self.lose("its lease has ended: etcd or this manager had stopped"),
                 Err(error) => {
                     tracing::warn!(%error, "the lease on the store is not renewed yet: {error}");
+                    self.bear(&error);
                     pause = POLL;
                 }
             }
         }
+    }
+
+    /// Keeps the reason for whoever waits. What etcd refuses it refuses later too: then the store is lost with the lease.
+    fn bear(&self, error: &KvError) {
+        let (reason, is_refused) = match error {
+            KvError::Unreachable { reason } => (reason.clone(), false),
+            KvError::Failed { reason, .. } => (reason.clone(), true),
+            other => (other.to_string(), false),
+        };
+        if is_refused && Instant::now() > self.state.borrow().until + MARGIN {
+            self.lose(&format!("etcd does not renew its lease: {reason}"));
+        }
+        self.state.send_modify(|state| state.trouble = Some(reason));
     }
 
     /// Gives the store up, so that the next manager need not wait for the lease to end.
@@ -211,6 +226,32 @@ impl Ownership {
         let revoked: Result<LeaseAnswer, _> = client.call("v3/lease/revoke", &lease, ANSWER).await;
         if let Err(error) = revoked {
             tracing::warn!(%error, "the lease on the store ends by itself: {error}");
+        }
+    }
+}
+
+fn late(trouble: Option<&str>) -> KvError {
+    let late = "etcd has not renewed this manager's lease in time";
+    KvError::Unreachable {
+        reason: trouble.map_or_else(|| late.to_owned(), |why| format!("{late}: {why}")),
+    }
+}
+
+impl EtcdKv {
+    /// Tells the candidate which manager has the store, after this one has given it up. Does not end.
+    pub async fn follow_owner(&self, candidate: &Candidate) {
+        let Shared { client, names, .. } = &*self.0;
+        loop {
+            match calls::owner(client, names).await {
+                Ok(found) => {
+                    let found = found.map(|key| Owner::read(&key.value.0));
+                    candidate.sees(found.as_ref().filter(|owner| **owner != candidate.own));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "it is not known which manager has the store: {error}");
+                }
+            }
+            tokio::time::sleep(POLL).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a manager says when the etcd that it is given cannot be used.
 
 use super::super::super::KvError;
-use super::super::testing::{Members, open, place, try_open};
+use super::super::testing::{Members, NO_DISK, free_ports, open, place, try_open};
 use super::access::{certificates, known, opened, secured};
 use super::*;
 
@@ -23,6 +23,8 @@ async fn without_a_quorum_nothing_is_written_and_the_store_counts_as_unreachable
     let error = said(&address).await;
     assert!(error.contains("the store is unreachable"), "{error}");
     assert!(error.contains("http://127.0.0.1"), "{error}");
+    assert!(error.contains("none of the 3 members"), "{error}");
+    assert!(error.contains("etcdctl endpoint status"), "{error}");
     drop(kv);
     members.restart(0);
     let kv = open(&address).await;
@@ -80,4 +82,63 @@ async fn a_store_with_the_keys_of_a_newer_manager_is_left_as_it_is() {
         error.contains("a newer manager wrote it: run that one"),
         "{error}"
     );
+}
+
+/// Gives this answer to everybody. Its address, and its task.
+async fn stand_in(answer: &'static str) -> (std::net::SocketAddr, tokio::task::JoinHandle<()>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let answers = tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (address, answers)
+}
+
+const MISSING: &str =
+    "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 9\r\n\r\nnot found";
+const EMPTY: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
+
+#[tokio::test]
+async fn an_address_of_something_else_is_left_for_a_member_and_named_if_there_is_none() {
+    let members = Members::start(1);
+    for (answer, advice) in [
+        (MISSING, "is not an etcd with a JSON gateway"),
+        (EMPTY, "check the addresses in --store"),
+    ] {
+        let (stranger, answers) = stand_in(answer).await;
+        let error = said(&format!("http://{stranger}/dm").parse().unwrap()).await;
+        assert!(error.contains(advice), "{error}");
+        assert!(error.contains(&stranger.to_string()), "{error}");
+        let both = format!("http://{stranger},{}", members.address());
+        let kv = open(&both.parse().unwrap()).await;
+        kv.commit(numbered(1, "kept")).await.unwrap();
+        kv.release().await;
+        answers.abort();
+    }
+}
+
+#[tokio::test]
+async fn an_owner_whose_etcd_was_made_anew_says_so_and_ends() {
+    let ports = free_ports(1);
+    let mut first = Members::start_behind(&ports, &[ports[0].1], "http", NO_DISK);
+    let kv = open(&first.address().parse().unwrap()).await;
+    let before = kv.0.client.cluster().to_owned();
+    first.kill(0);
+    let _second = Members::start_behind(
+        &ports,
+        &[ports[0].1],
+        "http",
+        &[NO_DISK, &["--initial-cluster-token", "another"]].concat(),
+    );
+    let error = kv.lost().await.to_string();
+    assert!(
+        error.contains(&format!("it is in cluster {before}")),
+        "{error}"
+    );
+    assert!(error.contains("answers at its addresses"), "{error}");
 }

@@ -1,5 +1,7 @@
 //! One request and its answer: the shared part of the typed clients.
 
+mod bases;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::bases::Bases;
 use super::access::{Bearer, ClientAccess};
 use super::error::ClientError;
 use super::handshake::{self, Fault};
@@ -32,7 +35,7 @@ const BACKOFF: [Duration; 3] = [
 #[derive(Clone)]
 pub struct Endpoint {
     http: reqwest::Client,
-    base: Url,
+    bases: Arc<Bases>,
     service: &'static str,
     answers: Limits,
     bearer: Option<Arc<dyn Bearer>>,
@@ -41,7 +44,7 @@ pub struct Endpoint {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base", &self.base.as_str())
+            .field("base", &self.bases.current().as_str())
             .finish_non_exhaustive()
     }
 }
@@ -55,14 +58,18 @@ impl Endpoint {
         answers: Limits,
         access: &ClientAccess,
     ) -> Result<Self, ClientError> {
-        let invalid = |reason: String| ClientError::InvalidUrl {
-            url: base.to_owned(),
-            reason,
-        };
-        let url = Url::parse(base).map_err(|error| invalid(error.to_string()))?;
-        if url.cannot_be_a_base() || !matches!(url.scheme(), "http" | "https") {
-            return Err(invalid("write it like http://127.0.0.1:8080".to_owned()));
-        }
+        Self::at_any(service, &[base], answers, access)
+    }
+
+    /// A service that answers alike at several addresses: the first one that can be reached is used, until it cannot.
+    pub(super) fn at_any(
+        service: &'static str,
+        bases: &[&str],
+        answers: Limits,
+        access: &ClientAccess,
+    ) -> Result<Self, ClientError> {
+        let base = bases.join(",");
+        let bases = Bases::new(bases)?;
         let http = access
             .builder()
             .connect_timeout(CONNECT)
@@ -70,20 +77,21 @@ impl Endpoint {
             .build()
             .map_err(|error| ClientError::Untrusted {
                 service,
-                url: base.to_owned(),
+                url: base,
                 reason: root_cause(&error),
             })?;
         Ok(Self {
             http,
-            base: url,
+            bases: Arc::new(bases),
             service,
             answers,
             bearer: access.bearer.clone(),
         })
     }
 
+    /// The address in use.
     pub fn url(&self) -> &Url {
-        &self.base
+        self.bases.current()
     }
 
     /// The service's name in errors.
@@ -93,7 +101,7 @@ impl Endpoint {
 
     /// A request to `/segment/segment` with the current request id. Each segment is percent-encoded.
     pub fn request(&self, method: Method, segments: &[&str]) -> RequestBuilder {
-        let mut url = self.base.clone();
+        let mut url = self.bases.current().clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(segments);
         }
@@ -164,8 +172,27 @@ impl Endpoint {
             Some(token) => request.bearer_auth(token),
             None => request,
         };
-        let answer = request.send().await;
+        let answer = self.reached(request).await;
         answer.map_err(|error| self.failed(&error, deadline))
+    }
+
+    /// Sends the request to the address in use, and to the next ones if there is no connection: then nothing was sent.
+    async fn reached(&self, request: RequestBuilder) -> reqwest::Result<Response> {
+        let mut request = request.build()?;
+        for _ in 1..self.bases.count() {
+            let Some(again) = request.try_clone() else {
+                break;
+            };
+            match self.http.execute(request).await {
+                Err(error) if error.is_connect() => {
+                    self.bases.leave();
+                    request = again;
+                    self.bases.redirect(request.url_mut());
+                }
+                answer => return answer,
+            }
+        }
+        self.http.execute(request).await
     }
 
     async fn token(&self) -> Result<Option<String>, ClientError> {
@@ -266,7 +293,7 @@ impl Endpoint {
     }
 
     pub(super) fn failed(&self, error: &reqwest::Error, deadline: Option<Duration>) -> ClientError {
-        let (service, url) = (self.service, self.base.to_string());
+        let (service, url) = (self.service, self.bases.current().to_string());
         let reason = root_cause(error);
         match handshake::fault(error) {
             Some(Fault::Untrusted(reason)) => {
@@ -285,10 +312,11 @@ impl Endpoint {
             }
             None => {}
         }
+        self.bases.leave();
         if error.is_connect() {
             return ClientError::Unreachable {
                 service,
-                url,
+                url: self.bases.to_string(),
                 reason,
             };
         }
@@ -309,7 +337,7 @@ impl Endpoint {
     pub(super) fn malformed(&self, reason: &str) -> ClientError {
         ClientError::Malformed {
             service: self.service,
-            url: self.base.to_string(),
+            url: self.bases.current().to_string(),
             reason: reason.to_owned(),
         }
     }
@@ -317,15 +345,18 @@ impl Endpoint {
     fn too_large(&self, reason: TooLarge) -> ClientError {
         ClientError::TooLarge {
             service: self.service,
-            url: self.base.to_string(),
+            url: self.bases.current().to_string(),
             reason,
         }
     }
 
+    /// From now on, the next address is used, if there are several.
     pub(super) fn broken_off(&self, reason: impl Into<String>) -> ClientError {
+        let url = self.bases.current().to_string();
+        self.bases.leave();
         ClientError::BrokenOff {
             service: self.service,
-            url: self.base.to_string(),
+            url,
             reason: reason.into(),
         }
     }
