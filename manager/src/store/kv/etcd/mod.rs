@@ -16,7 +16,6 @@ mod options;
 mod ownership;
 mod reads;
 mod registration;
-mod signposts;
 #[cfg(test)]
 pub mod testing;
 #[cfg(test)]
@@ -38,8 +37,8 @@ use self::commits::slots::Slots;
 use self::commits::{Size, Stripes};
 use self::names::Names;
 use self::ownership::Ownership;
+use self::reads::signposts::Signposts;
 use self::registration::Registration;
-use self::signposts::Signposts;
 use super::{Commit, Entry, Key, Kv, KvError, Pace, Registered, Scan, read_only};
 
 pub use self::client::address::{AddressError, EtcdAddress};

@@ -22,8 +22,8 @@ use super::commits::slots::Slots;
 use super::names::{Names, between, one};
 use super::options::StoreAccess;
 use super::ownership::{ANSWER, Candidate, Ownership};
+use super::reads::signposts::Signposts;
 use super::registration::Registration;
-use super::signposts::Signposts;
 
 /// The version of the keys in etcd.
 const LAYOUT: u32 = 1;

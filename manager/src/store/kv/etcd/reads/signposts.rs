@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::super::KvError;
-use super::client::Client;
-use super::client::wire::{RangeAnswer, Text};
-use super::names::{Names, after, between};
-use super::ownership::ANSWER;
+use super::super::client::Client;
+use super::super::client::wire::{RangeAnswer, Text};
+use super::super::names::{Names, after, between};
+use super::super::ownership::ANSWER;
+use crate::store::kv::KvError;
 
 /// Keys of a new window.
 const WINDOW: usize = 500;

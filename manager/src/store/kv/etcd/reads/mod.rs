@@ -1,16 +1,18 @@
 //! Reads: of keys, and of ranges window by window.
 
+pub(super) mod signposts;
+
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::super::{Entry, Key, KvError, Order, Scan, range};
 use super::Shared;
 use super::client::Answer;
 use super::client::refusal::failed;
 use super::client::wire::{Number, RangeAnswer, Read, Reads, Text, TxnAnswer};
 use super::names::{after, between, one};
 use super::ownership::ANSWER;
+use crate::store::kv::{Entry, Key, KvError, Order, Scan, range};
 
 /// Keys that are read in one transaction.
 const KEYS: usize = 120;
