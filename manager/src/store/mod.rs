@@ -28,8 +28,8 @@ pub use self::record::format;
 
 use self::format::Format;
 use self::kv::{
-    Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Pace, Registered, Scan, SealError,
-    SealedKv, StoreAccess,
+    Candidate, Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Owner, Pace,
+    Registered, Scan, SealError, SealedKv, StoreAccess,
 };
 use self::operations::fences::Fences;
 use self::record::RecordError;
@@ -91,6 +91,7 @@ fn named(managers: &[Registered]) -> String {
             name,
             version,
             reads,
+            ..
         } = manager;
         format!("{name}, version {version}, reads up to format {reads}")
     };
@@ -179,7 +180,13 @@ impl Store {
             return Ok(());
         };
         let format = SealedKv::recognise(ring, &key, &sealed)?;
+        SealedKv::prefer(ring, &sealed);
         maintenance::upgrade::check(maintenance::upgrade::said(&format)?)
+    }
+
+    /// This manager as one that waits for a store on etcd.
+    pub fn candidate(own: Owner, ring: &Arc<Ring>) -> Candidate {
+        Candidate::new(own, format::NEWEST).holding(ring.clone(), keys::format())
     }
 
     /// The managers that have the store or wait for it, where it is a service.
@@ -192,6 +199,14 @@ impl Store {
         match self.kv.sealing() {
             Some(sealing) => Ok(sealing.reseal(None).await?),
             None => Ok(0),
+        }
+    }
+
+    /// Puts the newest key in force: seals with it the entry that says to the next manager which key seals.
+    pub async fn enforce_key(&self) -> Result<(), StoreError> {
+        match self.kv.sealing() {
+            Some(sealing) => Ok(sealing.reseal_entry(keys::format()).await?),
+            None => Ok(()),
         }
     }
 

@@ -184,7 +184,7 @@ pub mod admin {
     pub fn rotate(of: &mut SchemaGenerator) -> Description {
         Description::new("Create a new key for the store, and seal all entries with it")
             .answers::<Rotated>(200, "All entries are sealed with the new key.", of)
-            .fails(&[Unavailable])
+            .fails(&[ManagersBehind, Unavailable])
     }
 
     pub fn formats(of: &mut SchemaGenerator) -> Description {

@@ -20,7 +20,7 @@ use super::client::wire::{Compare, Lease, LeaseAnswer, Number, Target};
 use super::names::Names;
 
 pub use self::calls::{grant, renew};
-pub use self::candidate::{Candidate, Owner};
+pub use self::candidate::{Candidate, Held, Owner};
 
 /// The end of a lease is awaited in steps of this.
 const POLL: Duration = Duration::from_millis(250);
