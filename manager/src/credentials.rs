@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::keys::{self, KeyError, KeyId, Ring};
 use crate::store::kv::{Owner, REGISTRATION_BEAT};
+use crate::store::operations::answers;
 use crate::store::registries::credentials::{self, CredentialRecord};
 use crate::store::{Store, StoreError};
 
@@ -134,8 +135,13 @@ impl Vault {
             modified_at: now,
             sealed: keys::seal(&key, name, credential).ok_or(VaultError::Random)?,
         };
+        let summary = record.clone().summary(name.clone());
+        match before {
+            None => answers::created(&summary)?,
+            Some(_) => answers::done(&summary)?,
+        }
         credentials::put(&self.store, name, &record).await?;
-        Ok((record.summary(name.clone()), before.is_none()))
+        Ok((summary, before.is_none()))
     }
 
     pub async fn get(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
@@ -150,6 +156,7 @@ impl Vault {
 
     pub async fn delete(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
         let summary = self.get(name).await?;
+        answers::done(&summary)?;
         credentials::delete(&self.store, name).await?;
         Ok(summary)
     }

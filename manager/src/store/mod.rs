@@ -31,6 +31,7 @@ use self::kv::{
     Candidate, Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Owner, Pace,
     Registered, Scan, SealError, SealedKv, StoreAccess,
 };
+use self::operations::answers;
 use self::operations::fences::Fences;
 use self::record::RecordError;
 use crate::keys::{KeyPlace, Ring};
@@ -240,7 +241,14 @@ impl Store {
     }
 
     /// Commits all changes or none. They are durable when it returns.
-    pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
+    pub async fn commit(&self, mut changes: Changes) -> Result<(), StoreError> {
+        let keyed = answers::join(self, &mut changes).await?;
+        self.durable(changes).await?;
+        answers::kept(keyed);
+        Ok(())
+    }
+
+    async fn durable(&self, changes: Changes) -> Result<(), StoreError> {
         let touched = deployments::index::written(&changes.commit);
         if touched.is_empty() {
             return self.committed(changes).await;

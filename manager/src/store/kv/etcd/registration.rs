@@ -71,13 +71,16 @@ impl Registration {
 
     async fn renewed(&self, client: &Client, names: &Names) -> Result<(), KvError> {
         let mut state = self.state.lock().await;
-        let keys = listed(self.keys.as_ref());
-        let is_changed = std::mem::replace(&mut state.own.keys, keys) != state.own.keys;
+        let own = Registered {
+            keys: listed(self.keys.as_ref()),
+            ..state.own.clone()
+        };
         if !renew(client, state.lease, TTL / 2).await? {
-            state.lease = registered(client, names, &state.own).await?;
-        } else if is_changed {
-            put(client, names, &state.own, state.lease).await?;
+            state.lease = registered(client, names, &own).await?;
+        } else if own != state.own {
+            put(client, names, &own, state.lease).await?;
         }
+        state.own = own;
         let Some(Held { ring, mark }) = &self.keys else {
             return Ok(());
         };
