@@ -26,11 +26,9 @@ use crate::registrations::StoredRegistrations;
 use crate::relay::{Leaving, Proof, Relays, Standby, advertised};
 use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
-use crate::store::kv::{
-    Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics,
-};
+use crate::store::Store;
+use crate::store::kv::{EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics};
 use crate::store::maintenance::transfer;
-use crate::store::{Store, format};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::expansion::stored_types::StoredTypes;
 use crate::workflow::step::Dependencies;
@@ -302,7 +300,7 @@ impl OpenStore {
         let api = Listening::bind(&config.listen, ADDRESS, access)?;
         let broker = BrokerListener::bind(&config.broker, &config.listen)?;
         let own = advertised::owner(config.advertise.as_ref(), &api, broker.as_ref());
-        let candidate = Arc::new(Candidate::new(own, format::NEWEST));
+        let candidate = Arc::new(Store::candidate(own, &ring));
         let services = config.services.access()?;
         let mut signals = Signals::watch().context("signals cannot be watched")?;
         let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;

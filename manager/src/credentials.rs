@@ -4,14 +4,22 @@
 //! sealing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::api::manager::CredentialSummary;
 use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use crate::keys::{self, KeyError, KeyId, Ring};
+use crate::store::kv::{Owner, REGISTRATION_BEAT};
+use crate::store::operations::answers;
 use crate::store::registries::credentials::{self, CredentialRecord};
 use crate::store::{Store, StoreError};
+
+/// Managers that use the same key file have noticed a new key after this time.
+const LEARNED: Duration = REGISTRATION_BEAT.saturating_mul(3);
+const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
@@ -21,6 +29,15 @@ pub enum VaultError {
         "credential '{0}' was sealed with another key than the one in --credential-key; bring that key back, or set the credential again"
     )]
     OtherKey(CredentialName),
+    #[error(
+        "the store keeps its key, because managers may take it over that do not have its next key, {key}, in the first line of their key files: {managers}; copy {file} of {owner} over the key file of each of them, and run dm admin rotate again"
+    )]
+    Unshared {
+        key: KeyId,
+        file: String,
+        owner: String,
+        managers: String,
+    },
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error("the credential cannot be sealed: the system gives no random numbers")]
@@ -42,10 +59,43 @@ impl Vault {
 
     /// Makes a new key and seals everything with it: the credentials and the store. Returns the key's id and the number
     /// of sealed entries. [`Self::reseal`] finishes an interrupted rotation.
+    ///
+    /// # Errors
+    /// [`VaultError::Unshared`] if a manager that may take the store over does not have the new key. Then the key is in
+    /// the file, and seals nothing.
     pub async fn rotate(&self) -> Result<(KeyId, u64), VaultError> {
-        let key = self.ring.renew()?.id;
+        let key = match self.store.managers().await?.is_empty() {
+            true => self.ring.renew()?.id,
+            false => self.shared().await?,
+        };
+        self.store.enforce_key().await?;
         tracing::info!(%key, "the store has a new key, {key}; all is sealed with it now");
         Ok((key, self.reseal().await?))
+    }
+
+    /// The next key, if all managers have it. It seals from now on.
+    async fn shared(&self) -> Result<KeyId, VaultError> {
+        let key = self.ring.prepare()?.id;
+        let deadline = Instant::now() + LEARNED;
+        loop {
+            let managers = self.store.managers().await?.into_iter();
+            let lacking = managers.filter(|one| one.keys.first() != Some(&key.to_string()));
+            let mut lacking: Vec<String> = lacking.map(|one| one.name).collect();
+            lacking.dedup();
+            if lacking.is_empty() {
+                self.ring.prefer(key);
+                return Ok(key);
+            }
+            if Instant::now() >= deadline {
+                return Err(VaultError::Unshared {
+                    key,
+                    file: self.ring.place(),
+                    owner: Owner::this(None, None).name,
+                    managers: lacking.join("; "),
+                });
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// Whether something may be sealed with an older key.
@@ -85,8 +135,13 @@ impl Vault {
             modified_at: now,
             sealed: keys::seal(&key, name, credential).ok_or(VaultError::Random)?,
         };
+        let summary = record.clone().summary(name.clone());
+        match before {
+            None => answers::created(&summary)?,
+            Some(_) => answers::done(&summary)?,
+        }
         credentials::put(&self.store, name, &record).await?;
-        Ok((record.summary(name.clone()), before.is_none()))
+        Ok((summary, before.is_none()))
     }
 
     pub async fn get(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
@@ -101,6 +156,7 @@ impl Vault {
 
     pub async fn delete(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
         let summary = self.get(name).await?;
+        answers::done(&summary)?;
         credentials::delete(&self.store, name).await?;
         Ok(summary)
     }

@@ -80,6 +80,9 @@ impl From<Error> for ApiError {
             Error::Vault(error @ VaultError::Unknown(_)) => {
                 Self::new(ErrorCode::NotFound, error.to_string())
             }
+            Error::Vault(error @ VaultError::Unshared { .. }) => {
+                Self::new(ErrorCode::ManagersBehind, error.to_string())
+            }
             Error::Vault(error) => Self::internal(&error),
             Error::Registry(error) => Self::new(error.code(), error.to_string()),
             Error::Suspended(error) => Self::new(ErrorCode::Unavailable, error.to_string()),

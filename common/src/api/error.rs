@@ -70,7 +70,7 @@ codes! {
     AlreadyExists          "ALREADY_EXISTS"           409 "The name is already in use, for example by a deployment or a registry.";
     Conflict               "CONFLICT"                 409 "The Template object has changed since the caller read it (`metadata.resourceVersion`).";
     StoreNotEmpty          "STORE_NOT_EMPTY"          409 "A backup can be restored only into an empty store.";
-    ManagersBehind         "MANAGERS_BEHIND"          409 "A manager runs that cannot read the next format of the store. The message names it.";
+    ManagersBehind         "MANAGERS_BEHIND"          409 "A manager runs that cannot read the next format of the store, or does not have its next key. The message names it.";
     InUse                  "IN_USE"                   409 "The object cannot be removed, because it is in use. The message names its users.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
     OperationStopped       "OPERATION_STOPPED"        409 "The operation was stopped on request. Nothing was undone.";

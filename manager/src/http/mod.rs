@@ -27,7 +27,7 @@ use self::deployments::{activity, live, manifests, previews};
 use self::operations::{events, many};
 use self::registries::credentials;
 use self::requests::guard::Need::{self, *};
-use self::requests::{guard, kubernetes};
+use self::requests::{guard, kubernetes, repeated};
 use self::templates::{expand, export, stored_templates, types};
 use crate::auth::Resource::*;
 use crate::auth::Verb::*;
@@ -59,8 +59,8 @@ macro_rules! routes {
             routes.app_data(Data::new(services.clone()));
             $(
                 routes.service(at($path, [
-                    (Method::$first, guarded($need, web::to($noun::$verb))),
-                    $((Method::$method, guarded($needs, web::to($nouns::$verbs))),)*
+                    (Method::$first, guarded($need, (stringify!($noun), stringify!($verb)), web::to($noun::$verb))),
+                    $((Method::$method, guarded($needs, (stringify!($nouns), stringify!($verbs)), web::to($nouns::$verbs))),)*
                 ]));
             )*
         }
@@ -72,8 +72,17 @@ pub fn description() -> serde_json::Value {
     openapi::document(ROUTES)
 }
 
-/// A route with its guard.
-fn guarded(need: Need, route: Route) -> Route {
+/// Whether a request with an `Idempotency-Key` is done once, however often it comes.
+pub fn is_repeatable(route: &openapi::Route) -> bool {
+    repeated::is_repeatable(route.need, route.handler)
+}
+
+/// A route with its guard. The answers to writes are kept within it, so that repeats are guarded too.
+fn guarded(need: Need, handler: repeated::Handler, route: Route) -> Route {
+    let route = match repeated::is_kept(need, handler) {
+        true => route.wrap(from_fn(repeated::repeated)),
+        false => route,
+    };
     let guarded = route.wrap(from_fn(move |request, next| {
         guard::guard(need, request, next)
     }));

@@ -41,6 +41,7 @@ use self::templates::stored_templates::StoredTemplates;
 use self::templates::types::Types;
 use self::templates::whatif::WhatIfs;
 use self::writes::Writes;
+use self::writes::answers::Answers;
 use self::writes::quota::{Quota, Quotas};
 use crate::audit::Audit;
 use crate::auth::{AccessControl, Auth, Authenticators, BrowserAccess};
@@ -55,6 +56,7 @@ use crate::workflow::{Engine, Retry};
 #[derive(Clone)]
 pub struct Services {
     pub admin: Arc<Admin>,
+    pub answers: Arc<Answers>,
     pub clusters: Arc<Clusters>,
     pub deployments: Arc<Deployments>,
     pub writes: Arc<Writes>,
@@ -144,6 +146,7 @@ impl Services {
         });
         let vault = dependencies.vault;
         Self {
+            answers: Arc::new(Answers::new(store.clone())),
             admin: Arc::new(Admin {
                 store: store.clone(),
                 engine: dependencies.engine.clone(),

@@ -20,7 +20,7 @@
 //! | `operation-of·NAME·ID` | an index: the operations of a deployment |
 //! | `unfinished·ID` | an index: what to resume at start |
 //! | `stop·ID` | that the operation is to be stopped, and who wants it; until it is done |
-//! | `request·KEY` | the operation that was begun with an idempotency key, and the request's digest |
+//! | `request·KEY` | the operation that was begun with an idempotency key, or the answer, and the request's digest |
 //! | `request-at·TIME·KEY` | an index: which keys to forget first |
 //! | `journal·ID·NUMBER` | an event of the operation |
 //! | `registry·NAME` | a registered template registry |

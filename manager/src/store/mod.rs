@@ -28,9 +28,10 @@ pub use self::record::format;
 
 use self::format::Format;
 use self::kv::{
-    Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Pace, Registered, Scan, SealError,
-    SealedKv, StoreAccess,
+    Candidate, Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Owner, Pace,
+    Registered, Scan, SealError, SealedKv, StoreAccess,
 };
+use self::operations::answers;
 use self::operations::fences::Fences;
 use self::record::RecordError;
 use crate::keys::{KeyPlace, Ring};
@@ -91,6 +92,7 @@ fn named(managers: &[Registered]) -> String {
             name,
             version,
             reads,
+            ..
         } = manager;
         format!("{name}, version {version}, reads up to format {reads}")
     };
@@ -179,7 +181,13 @@ impl Store {
             return Ok(());
         };
         let format = SealedKv::recognise(ring, &key, &sealed)?;
+        SealedKv::prefer(ring, &sealed);
         maintenance::upgrade::check(maintenance::upgrade::said(&format)?)
+    }
+
+    /// This manager as one that waits for a store on etcd.
+    pub fn candidate(own: Owner, ring: &Arc<Ring>) -> Candidate {
+        Candidate::new(own, format::NEWEST).holding(ring.clone(), keys::format())
     }
 
     /// The managers that have the store or wait for it, where it is a service.
@@ -192,6 +200,14 @@ impl Store {
         match self.kv.sealing() {
             Some(sealing) => Ok(sealing.reseal(None).await?),
             None => Ok(0),
+        }
+    }
+
+    /// Puts the newest key in force: seals with it the entry that says to the next manager which key seals.
+    pub async fn enforce_key(&self) -> Result<(), StoreError> {
+        match self.kv.sealing() {
+            Some(sealing) => Ok(sealing.reseal_entry(keys::format()).await?),
+            None => Ok(()),
         }
     }
 
@@ -225,7 +241,14 @@ impl Store {
     }
 
     /// Commits all changes or none. They are durable when it returns.
-    pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
+    pub async fn commit(&self, mut changes: Changes) -> Result<(), StoreError> {
+        let keyed = answers::join(self, &mut changes).await?;
+        self.durable(changes).await?;
+        answers::kept(keyed);
+        Ok(())
+    }
+
+    async fn durable(&self, changes: Changes) -> Result<(), StoreError> {
         let touched = deployments::index::written(&changes.commit);
         if touched.is_empty() {
             return self.committed(changes).await;

@@ -123,6 +123,90 @@ async fn a_format_that_a_waiting_manager_does_not_read_is_not_put_in_force() {
     second.release().await;
 }
 
+async fn with_keys(
+    address: &kv::EtcdAddress,
+    file: &std::path::Path,
+) -> (EtcdKv, Arc<Ring>, Arc<dyn Kv>) {
+    let (access, place) = (StoreAccess::default(), KeyPlace::File(file.to_owned()));
+    let ring = Arc::new(Ring::open(place.clone(), false).unwrap());
+    let candidate = Store::candidate(kv::Owner::this(None, None), &ring);
+    let etcd = EtcdKv::open(address, &access, None, &candidate)
+        .await
+        .unwrap();
+    let sealed = Store::sealed(Arc::new(etcd.clone()), place).await.unwrap();
+    let ring = sealed.sealing().unwrap().ring();
+    (etcd, ring, sealed)
+}
+
+#[tokio::test]
+async fn a_key_that_a_waiting_manager_does_not_have_does_not_seal_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, other) = (folder.path().join("own"), folder.path().join("other"));
+    let address = kv::etcd_testing::place();
+    let (etcd, ring, sealed) = with_keys(&address, &own).await;
+    let old = ring.newest().unwrap().id.to_string();
+    std::fs::copy(&own, &other).unwrap();
+    let bed = crate::testing::TestBed::on(sealed);
+    let admin = bed.manager().await.services.admin;
+    let waiting = tokio::spawn({
+        let (address, other) = (address.clone(), other.clone());
+        async move { with_keys(&address, &other).await }
+    });
+    while admin.formats().await.unwrap().managers.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let in_use = async || -> Vec<String> {
+        let verified = admin.verify().await.unwrap();
+        assert!(verified.ok, "{verified:?}");
+        verified.keys.into_keys().collect()
+    };
+    for _ in 0..2 {
+        let refused = admin.rotate().await.unwrap_err();
+        let refused = common::server::ApiError::from(refused).0;
+        assert_eq!(refused.code, common::api::error::ErrorCode::ManagersBehind);
+        let file = own.display().to_string();
+        assert!(refused.message.contains(&file), "{}", refused.message);
+        assert_eq!(in_use().await, std::slice::from_ref(&old));
+    }
+    let lines = std::fs::read_to_string(&own).unwrap().lines().count();
+    assert_eq!(lines, 2, "the key that waits is used again");
+
+    std::fs::copy(&own, &other).unwrap();
+    let rotated = admin.rotate().await.unwrap();
+    assert_ne!(rotated.key, old);
+    assert_eq!(in_use().await, std::slice::from_ref(&rotated.key));
+    etcd.release().await;
+    let (second, ring, sealed) = waiting.await.unwrap();
+    assert_eq!(ring.newest().unwrap().id.to_string(), rotated.key);
+    Store::open(sealed).await.unwrap();
+    second.release().await;
+}
+
+#[tokio::test]
+async fn a_manager_that_takes_over_during_a_rotation_seals_with_the_key_in_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    let address = kv::etcd_testing::place();
+    let (etcd, ring, sealed) = with_keys(&address, &file).await;
+    Store::open(sealed).await.unwrap();
+    let old = ring.newest().unwrap().id;
+    let new = ring.prepare().unwrap().id;
+    etcd.release().await;
+    for (enforced, key) in [(false, old), (true, new)] {
+        let (etcd, ring, sealed) = with_keys(&address, &file).await;
+        if enforced {
+            ring.prefer(new);
+            let store = Store::open(sealed).await.unwrap();
+            store.enforce_key().await.unwrap();
+        }
+        etcd.release().await;
+        let (etcd, ring, sealed) = with_keys(&address, &file).await;
+        assert_eq!(ring.newest().unwrap().id, key);
+        Store::open(sealed).await.unwrap();
+        etcd.release().await;
+    }
+}
+
 #[tokio::test]
 async fn a_store_on_etcd_of_a_format_that_a_manager_does_not_read_is_not_waited_for() {
     let address = kv::etcd_testing::place();

@@ -260,6 +260,11 @@ impl DyingKv {
         })
     }
 
+    /// Dies after this many further commits.
+    pub fn die_after(&self, commits: usize) {
+        self.left.store(commits, Ordering::SeqCst);
+    }
+
     /// Makes room on the disk again.
     pub fn revive(&self) {
         self.left.store(usize::MAX, Ordering::SeqCst);

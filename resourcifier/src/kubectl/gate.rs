@@ -136,11 +136,16 @@ impl Gate {
         }
     }
 
-    /// The permission for one write, which must be sent immediately.
-    pub async fn enter(&self, call: String) -> Result<Pass<'_>, Halt> {
+    /// Returns when writes are allowed.
+    pub async fn granted(&self) -> Result<(), Halt> {
         let mut states = self.state.subscribe();
         let granted = states.wait_for(|state| state.is_granted);
-        self.while_open(async { drop(granted.await) }).await?;
+        self.while_open(async { drop(granted.await) }).await
+    }
+
+    /// The permission for one write, which must be sent immediately.
+    pub async fn enter(&self, call: String) -> Result<Pass<'_>, Halt> {
+        self.granted().await?;
         let until = self.state.borrow().until;
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         Ok(Pass {

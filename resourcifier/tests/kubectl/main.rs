@@ -24,8 +24,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use resourcifier::kubectl::{
     ApplyOptions, Caller, Cascade, Change, Cluster, ClusterApi, DeleteOptions, Deletion, Gate,
-    KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query, ServedKind,
-    Settings, ThroughProxy, object_ref,
+    Halt, KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query,
+    ServedKind, Settings, ThroughProxy, object_ref,
 };
 use serde_json::{Value, json};
 use support::Cluster as InMemory;

@@ -32,6 +32,34 @@ async fn many_calls_at_once_all_end() {
     assert!(outcomes.iter().all(Result::is_ok));
 }
 
+/// The manager of the first job gave no sign of life yet.
+#[tokio::test]
+async fn writes_that_wait_for_their_manager_keep_nobody_else_waiting() {
+    let (cluster, namespace) = through_proxy("waiting").await;
+    let other = cluster
+        .clone()
+        .acting_for(Caller::itself(), Arc::new(Gate::open()));
+    let map = map_in(&namespace, "other");
+    // Afterwards, a write needs no discovery.
+    other.apply(&map, by("dm-a"), LONG).await.unwrap();
+    let silent = Arc::new(Gate::leased(2 * LONG));
+    let waiting = cluster.acting_for(Caller::itself(), silent.clone());
+    let maps: Vec<Value> = (0..100)
+        .map(|n| map_in(&namespace, &format!("waiting-{n}")))
+        .collect();
+    let calls = maps
+        .iter()
+        .map(|map| waiting.apply(map, by("dm-a"), 2 * LONG));
+    let mut waiting = std::pin::pin!(futures::future::join_all(calls));
+    assert!(futures::poll!(waiting.as_mut()).is_pending());
+    let applied = other.apply(&map, by("dm-a"), LONG).await;
+    assert!(applied.is_ok(), "{applied:?}");
+    silent.halt(Halt::Superseded);
+    let outcomes = waiting.await;
+    let is_superseded = |outcome| matches!(outcome, &Err(KubectlError::Halted(Halt::Superseded)));
+    assert!(outcomes.iter().all(is_superseded), "{outcomes:?}");
+}
+
 #[tokio::test]
 async fn a_proxy_that_dies_is_started_again_unseen_and_ends_with_its_owner() {
     let folder = tempfile::tempdir().unwrap();

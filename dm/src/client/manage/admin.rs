@@ -62,6 +62,9 @@ Examples:
     ///
     /// The new key becomes the first line of the manager's key file (--credential-key). If the manager cannot write that file, add
     /// a new first line yourself: the manager then uses it.
+    ///
+    /// Several managers on etcd need the new key in the key file of each of them. Until then, the command is refused and names those
+    /// without it. Copy the file, and run the command again.
     #[command(after_help = "\
 Examples:
   dm admin rotate")]

@@ -9,6 +9,7 @@ use common::server::{ApiError, Body, Query};
 
 use crate::http::requests::extract::name;
 use crate::service::Services;
+use crate::service::writes::answers;
 
 pub async fn list(
     services: Data<Services>,
@@ -26,8 +27,9 @@ pub async fn create(
     services: Data<Services>,
     Body(body): Body<Cluster>,
 ) -> Result<HttpResponse, ApiError> {
+    let place = format!("/clusters/{}", body.name);
+    answers::location(&place);
     let created = services.clusters.create(body).await?;
-    let place = format!("/clusters/{}", created.name);
     let mut answer = HttpResponse::Created();
     Ok(answer.insert_header((LOCATION, place)).json(created))
 }

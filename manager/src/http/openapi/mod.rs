@@ -17,6 +17,7 @@ use std::sync::LazyLock;
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::manager::IDEMPOTENCY_KEY;
 use common::model::{
     ClusterName, CredentialName, DeploymentName, ManifestName, Namespace, OperationId,
     RegistryName, TemplateName, TypeName,
@@ -120,6 +121,10 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     }
     let mut responses = description.answers;
     let mut codes = description.errors;
+    if super::is_repeatable(route) && parameters.iter().all(|one| one["name"] != IDEMPOTENCY_KEY) {
+        parameters.push(describe::idempotency_key());
+        codes.push(ErrorCode::IdempotencyConflict);
+    }
     codes.extend(refusals(route.need));
     codes.sort_by_key(|code| (code.status(), code.as_str()));
     codes.dedup();

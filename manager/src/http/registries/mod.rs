@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::requests::extract::name;
 use crate::service::Services;
+use crate::service::writes::answers;
 
 /// The fields are repeated here, because numbers in a flattened query are read as strings.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -45,6 +46,7 @@ pub async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let name = name(RegistryName::parse(path.into_inner()))?;
     let place = format!("/registries/{name}");
+    answers::location(&place);
     let created = services.catalog.create(name, body).await?;
     let mut answer = HttpResponse::Created();
     Ok(answer.insert_header((LOCATION, place)).json(created))

@@ -59,7 +59,8 @@ impl FromRequest for Caller {
     }
 }
 
-fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
+/// The `Idempotency-Key`.
+pub fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     let Some(value) = request.headers().get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };

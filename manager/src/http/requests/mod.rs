@@ -5,3 +5,4 @@ pub(super) mod extract;
 pub(super) mod guard;
 pub(super) mod identify;
 pub(super) mod kubernetes;
+pub(super) mod repeated;

@@ -17,6 +17,7 @@ use crate::auth::Caller;
 use crate::http::requests::extract::name;
 use crate::service::templates::stored_templates::processed;
 use crate::service::templates::template_inputs::TemplateInputs;
+use crate::service::writes::answers;
 use crate::service::{Services, writes};
 
 /// The fields are repeated here, because numbers in a flattened query are read as strings. Parameters that only
@@ -91,14 +92,15 @@ pub async fn create(
     let stated = body.pointer("/metadata/namespace").and_then(Value::as_str);
     let stated = stated.map(Namespace::parse).transpose();
     let namespace = namespace(&request, query.namespace.or(name(stated)?))?;
+    let name = body["metadata"]["name"].as_str().unwrap_or_default();
+    let place = format!("{}/{name}", request.path());
+    answers::location(&place);
     let created = services
         .stored_templates
         .create(namespace, body, &caller)
         .await?;
-    let path = request.path();
-    let place = created["metadata"]["name"].as_str().unwrap_or_default();
     let mut answer = HttpResponse::Created();
-    answer.insert_header((LOCATION, format!("{path}/{place}")));
+    answer.insert_header((LOCATION, place));
     answer_with(answer, created).await
 }
 

@@ -150,6 +150,67 @@ impl Ring {
         })
     }
 
+    /// Seals with this key from now on. Returns whether the ring or its file has it.
+    pub fn prefer(&self, id: KeyId) -> bool {
+        if self.find(&id.0).is_none() {
+            return false;
+        }
+        let mut keys = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        // No key leaves the ring.
+        keys.sort_by_key(|key| key.id != id);
+        true
+    }
+
+    /// The keys in the file as it is now, in its order. The ring has them from now on.
+    pub fn reread(&self) -> Result<Vec<KeyId>, KeyError> {
+        let KeyPlace::File(path) = &self.place else {
+            return Ok(self.keys().iter().map(|key| key.id).collect());
+        };
+        let found = read(path)?.unwrap_or_default();
+        let ids = found.iter().map(|key| key.id).collect();
+        found.into_iter().for_each(|key| self.learn(key));
+        Ok(ids)
+    }
+
+    /// A key that may seal later: the first key of the file if that is not the one that seals, or else a random one, which
+    /// is the first in the file when this returns.
+    pub fn prepare(&self) -> Result<Arc<Key>, KeyError> {
+        let sealing = self.newest()?.id;
+        let mut keys = match &self.place {
+            KeyPlace::File(path) => read(path)?.unwrap_or_default(),
+            KeyPlace::Memory => Vec::new(),
+        };
+        let prepared = keys.first().filter(|first| first.id != sealing).cloned();
+        let key = match prepared {
+            Some(key) => key,
+            None => {
+                let key = Arc::new(Key::random()?);
+                keys.insert(0, key.clone());
+                if let KeyPlace::File(path) = &self.place {
+                    replace(path, &keys)?;
+                }
+                key
+            }
+        };
+        self.learn(key.clone());
+        Ok(key)
+    }
+
+    fn learn(&self, key: Arc<Key>) {
+        let mut keys = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        if keys.iter().all(|known| known.id != key.id) {
+            keys.push(key);
+        }
+    }
+
+    /// The file, for messages.
+    pub fn place(&self) -> String {
+        match &self.place {
+            KeyPlace::File(path) => path.display().to_string(),
+            KeyPlace::Memory => "in memory".to_owned(),
+        }
+    }
+
     /// A new key that seals from now on: the first key of the file if the operator added one, or else a random one,
     /// which is in the file when this returns.
     pub fn renew(&self) -> Result<Arc<Key>, KeyError> {

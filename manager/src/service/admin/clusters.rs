@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::service::pages::by_name;
 use crate::store::deployments::clusters::{self as records, ClusterRecord, FoundCluster};
 use crate::store::deployments::index;
+use crate::store::operations::answers;
 use crate::store::{Store, operations};
 
 /// A refused removal names so many deployments.
@@ -53,6 +54,7 @@ impl Clusters {
     pub async fn create(&self, cluster: Cluster) -> Result<Cluster, Error> {
         self.check(&cluster).await?;
         let name = cluster.name.clone();
+        answers::created(&cluster)?;
         match records::put(&self.store, None, &kept(&cluster)).await {
             Err(error) if error.is_conflict() => Err(Error::new(
                 ErrorCode::AlreadyExists,
@@ -80,6 +82,7 @@ impl Clusters {
         }
         self.check(&cluster).await?;
         let found = self.found(name).await?;
+        answers::done(&cluster)?;
         put(&self.store, &found, &kept(&cluster)).await?;
         tracing::info!(cluster = %name, url = cluster.url, "changed cluster {name}");
         Ok(cluster)
@@ -103,6 +106,7 @@ impl Clusters {
             put(&self.store, &found, &kept(&cluster)).await?;
             return Err(in_use(name, &users));
         }
+        answers::done(&cluster)?;
         let deleted = records::delete(&self.store, &found).await;
         deleted.map_err(|error| changed(name, error))?;
         tracing::info!(cluster = %name, "removed cluster {name}");
@@ -140,6 +144,7 @@ impl Clusters {
         }
         refused(&described, None)?;
         let found = records::find(&self.store, &described.name).await?;
+        answers::done(&described)?;
         let put = records::put(&self.store, found.as_ref(), &kept(&described)).await;
         put.map_err(|error| changed(&described.name, error))?;
         tracing::info!("changed cluster {}", described.name);

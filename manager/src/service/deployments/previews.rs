@@ -26,6 +26,7 @@ use crate::error::Error;
 use crate::service::access::gate::Gate;
 use crate::service::writes::asked::{self, Asked, Kind};
 use crate::service::writes::{self, Source, busy, on_cluster};
+use crate::store::operations::answers;
 use crate::store::{Changes, Store, StoreError, broker, deployments, manifests};
 use crate::workflow::expansion::choice::{self, Choice};
 use crate::workflow::expansion::cluster::View;
@@ -66,6 +67,7 @@ impl Previews {
         manifests::delete(&self.store, &mut changes, name, &preview).await?;
         let after = deployment::previewed(found.deployment, None);
         deployments::put(&mut changes, &after)?;
+        answers::tagged(&after.fingerprint, &after)?;
         match self.store.commit(changes).await {
             Ok(()) => Ok(after),
             Err(error) if error.is_conflict() => Err(self.busy(name).await?),

@@ -15,6 +15,7 @@ use manager_registry::{DEFAULT, Registries};
 use super::pages::by_name;
 use crate::credentials::{Vault, VaultError};
 use crate::error::Error;
+use crate::store::operations::answers;
 use crate::store::{Store, registries};
 
 pub struct Catalog {
@@ -48,7 +49,13 @@ impl Catalog {
                 error => error.into(),
             })?;
         }
-        match registries::create(&self.store, &name, &definition).await {
+        let summary = RegistrySummary {
+            name: name.clone().into(),
+            definition,
+        };
+        answers::created(&summary)?;
+        let definition = &summary.definition;
+        match registries::create(&self.store, &name, definition).await {
             Err(error) if error.is_conflict() => {
                 let message = format!("registry '{name}' exists");
                 Err(Error::new(ErrorCode::AlreadyExists, message))
@@ -56,10 +63,7 @@ impl Catalog {
             created => {
                 created?;
                 tracing::info!(registry = %name, url = definition.url, "registered registry {name}");
-                Ok(RegistrySummary {
-                    name: name.into(),
-                    definition,
-                })
+                Ok(summary)
             }
         }
     }
@@ -70,12 +74,14 @@ impl Catalog {
         let Some(definition) = found else {
             return Err(self.registries.unknown(name.as_str()).await.into());
         };
+        let summary = RegistrySummary {
+            name: name.clone().into(),
+            definition,
+        };
+        answers::done(&summary)?;
         registries::delete(&self.store, &name).await?;
         tracing::info!(registry = %name, "removed registry {name}");
-        Ok(RegistrySummary {
-            name: name.into(),
-            definition,
-        })
+        Ok(summary)
     }
 
     pub async fn get(&self, name: &str) -> Result<RegistrySummary, Error> {

@@ -22,6 +22,7 @@ use super::template_patch::{PatchFault, TemplatePatch};
 use crate::auth::authorization::Question;
 use crate::auth::{AccessControl, Caller, Resource, Verb};
 use crate::error::Error;
+use crate::store::operations::answers;
 use crate::store::templates::{self, Found};
 use crate::store::{Store, StoreError};
 use crate::workflow::expansion::random_seed;
@@ -57,6 +58,7 @@ impl StoredTemplates {
             .await?;
         check_parameters(&name, &document).await?;
         let stored = versioned(document, &namespace, None);
+        answers::created(&stored)?;
         match templates::put(&self.store, &namespace, &name, None, &stored).await {
             Ok(()) => Ok(stored),
             Err(error) if error.is_conflict() => {
@@ -108,6 +110,7 @@ impl StoredTemplates {
             return Err(changed(name));
         }
         let stored = versioned(document, namespace, Some(&found.document));
+        answers::done(&stored)?;
         let put = templates::put(&self.store, namespace, name, Some(&found), &stored).await;
         put.map_err(|error| conflict(error, name))?;
         Ok(stored)
@@ -152,6 +155,7 @@ impl StoredTemplates {
         let found = self.found(namespace, name, caller).await?;
         self.authorize(caller, namespace, Some(name), Verb::Delete)
             .await?;
+        answers::done(&found.document)?;
         let deleted = templates::delete(&self.store, namespace, name, &found).await;
         deleted.map_err(|error| conflict(error, name))?;
         Ok(found.document)

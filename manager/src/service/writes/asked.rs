@@ -277,7 +277,9 @@ pub fn timeout(asked_ms: Option<u64>, default: Duration) -> Result<Duration, Err
     Ok(timeout)
 }
 
-fn check_key(key: &str) -> Result<(), Error> {
+/// # Errors
+/// The key is not valid.
+pub fn check_key(key: &str) -> Result<(), Error> {
     let fits = (1..=KEY_CHARS).contains(&key.len()) && key.chars().all(|c| c.is_ascii_graphic());
     if fits {
         return Ok(());

@@ -1,6 +1,7 @@
 //! Starts the operations that change deployments.
 
 mod acceptance;
+pub mod answers;
 pub mod asked;
 mod draft;
 pub mod quota;

@@ -47,15 +47,13 @@ impl Repeats<'_> {
                 operation: id.clone(),
                 digest,
                 at: now,
+                answer: None,
             }))),
             Some(before) if before.digest == digest => {
                 let handle = self.handle(&before.operation).await?;
                 Ok(Repeat::Same(handle.repeated()))
             }
-            Some(before) => Err(conflict(format!(
-                "the Idempotency-Key was given before with another request, which started operation {}; use a new key",
-                before.operation
-            ))),
+            Some(before) => Err(other_request(&before)),
         }
     }
 
@@ -81,8 +79,19 @@ impl Repeats<'_> {
     }
 }
 
+/// The key was given with another request before.
+pub fn other_request(before: &Request) -> Error {
+    let started = match before.answer {
+        Some(_) => String::new(),
+        None => format!(", which started operation {}", before.operation),
+    };
+    conflict(format!(
+        "the Idempotency-Key was given before with another request{started}; use a new key"
+    ))
+}
+
 /// A key belongs to its caller: two callers may choose the same key independently.
-fn own(key: &str, identity: Option<&Identity>) -> String {
+pub fn own(key: &str, identity: Option<&Identity>) -> String {
     match identity {
         None => key.to_owned(),
         Some(identity) => format!("{} {key}", canonical::digest(&json!(identity.user()))),

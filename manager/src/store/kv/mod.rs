@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
 pub use self::etcd::testing as etcd_testing;
-pub use self::etcd::{AddressError, Candidate, EtcdAddress, EtcdKv, Owner, StoreAccess};
+pub use self::etcd::{
+    AddressError, Candidate, EtcdAddress, EtcdKv, Owner, REGISTRATION_BEAT, StoreAccess,
+};
 pub use self::memory::MemoryKv;
 pub use self::sealed::{SealError, SealedKv};
 pub use self::sled::{SledKv, was_asked};
@@ -189,6 +191,9 @@ pub struct Registered {
     pub version: String,
     /// The newest format of the store that it reads.
     pub reads: u32,
+    /// The ids of the keys in its key file, in the file's order. Empty for managers of earlier builds.
+    #[serde(default)]
+    pub keys: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! Ended operations are kept within limits: the last [`KEPT_PER_DEPLOYMENT`] of each deployment name, for [`KEPT_DAYS`]
 //! days.
 
+pub mod answers;
 pub mod fences;
 pub mod journal;
 pub mod requests;

@@ -1,11 +1,12 @@
-//! Requests with an idempotency key, and the operations that they started.
+//! Requests with an idempotency key, and the operations that they started, or their answers.
 //!
-//! A key is remembered for [`KEPT`], from the commit that accepts the operation.
+//! A key is remembered for [`KEPT`], from the commit that accepts the operation, or that has the answer.
 
 use common::model::OperationId;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::answers::Answer;
 use crate::store::kv::{KvError, Scan};
 use crate::store::{Changes, Store, StoreError, keys, read};
 
@@ -17,10 +18,14 @@ const FORGOTTEN_AT_ONCE: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     pub key: String,
+    /// A name that no operation has, if it started none: managers of earlier builds read the record too.
     pub operation: OperationId,
     /// A digest of the whole request.
     pub digest: String,
     pub at: Timestamp,
+    /// Of a request that started no operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
 }
 
 /// The request with this key, unless it has expired.
@@ -97,6 +102,7 @@ mod tests {
             operation: OperationId::parse("op-1").unwrap(),
             digest: second.to_string(),
             at: at(second),
+            answer: None,
         };
         let mut changes = Changes::default();
         add(store, &mut changes, &request).await.unwrap();

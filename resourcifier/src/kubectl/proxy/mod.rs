@@ -133,6 +133,10 @@ impl Proxy {
     }
 
     async fn attempt(&self, way: Way<'_>, request: &Request) -> Result<Attempt, KubectlError> {
+        if request.is_write() {
+            // A job whose manager is silent must not keep others from the slots.
+            way.gate.granted().await?;
+        }
         let slot = async {
             self.brake.wait().await;
             self.slots.acquire().await.map_err(|_| stopped())

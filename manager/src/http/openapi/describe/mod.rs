@@ -20,7 +20,7 @@ use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
 use common::model::{Cluster, Credential, Deployment, Manifest, Operation, RegistryDefinition};
 use schemars::generate::SchemaGenerator;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::description::Description;
 use crate::service::writes::asked::{Kind, key_schema};
@@ -77,6 +77,16 @@ const CATALOG: &[ErrorCode] = &[
     RegistryUnavailable,
     Timeout,
 ];
+
+/// The header of a write that starts no operation.
+pub fn idempotency_key() -> Value {
+    let described = Description::new("").header_with(
+        IDEMPOTENCY_KEY,
+        "Makes the request safe to repeat: a request with the same key gets the answer of the first one.",
+        key_schema(),
+    );
+    json!(described.parameters.first())
+}
 
 /// What all writes have in common. `kinds` are the kinds of writes that the route accepts.
 fn write(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> Description {
@@ -184,7 +194,7 @@ pub mod admin {
     pub fn rotate(of: &mut SchemaGenerator) -> Description {
         Description::new("Create a new key for the store, and seal all entries with it")
             .answers::<Rotated>(200, "All entries are sealed with the new key.", of)
-            .fails(&[Unavailable])
+            .fails(&[ManagersBehind, Unavailable])
     }
 
     pub fn formats(of: &mut SchemaGenerator) -> Description {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use common::api::manager::{IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::http::{ROUTES, is_repeatable};
 use crate::testing::Served;
 
 /// Drives routes and holds what comes back to the document that the manager serves.
@@ -13,6 +15,9 @@ pub struct Driver {
     pub document: Value,
     http: reqwest::Client,
     pub seen: BTreeSet<(String, String, String)>,
+    /// Writes that were repeated with their key.
+    pub repeated: BTreeSet<(String, String)>,
+    keys: usize,
 }
 
 /// A request of a route: the path's parameters, the rest of the address, headers, the body.
@@ -43,6 +48,8 @@ impl Driver {
             document,
             http,
             seen: BTreeSet::new(),
+            repeated: BTreeSet::new(),
+            keys: 0,
         }
     }
 
@@ -66,6 +73,13 @@ impl Driver {
             self.fits(&self.operation(method, route)["requestBody"]["content"]["application/json"]["schema"], &ask.body);
             request = request.json(&ask.body);
         }
+        let mut repeat = None;
+        let has_key = ask.headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        if is_write(method, route) && !has_key {
+            self.keys += 1;
+            request = request.header(IDEMPOTENCY_KEY, format!("key-{}", self.keys));
+            repeat = request.try_clone();
+        }
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         let media_type = response.headers()["content-type"]
@@ -74,7 +88,32 @@ impl Driver {
             .to_owned();
         let text = response.text().await.unwrap();
         self.check(method, route, status, &media_type, &text);
+        if let Some(repeat) = repeat.filter(|_| status < 300) {
+            self.repeats(method, route, repeat, (status, &text)).await;
+            let write = (route.to_owned(), method.to_owned());
+            self.repeated.insert(write);
+        }
         (status, text)
+    }
+
+    /// A write that comes again with its key has the answer of the first time.
+    async fn repeats(
+        &self,
+        method: &str,
+        route: &str,
+        repeat: reqwest::RequestBuilder,
+        first: (u16, &str),
+    ) {
+        let again = repeat.send().await.unwrap();
+        let status = again.status().as_u16();
+        let is_replayed = again.headers().contains_key(IDEMPOTENT_REPLAYED);
+        let text = again.text().await.unwrap();
+        assert_eq!(status, first.0, "{method} {route} again: {text}");
+        assert!(is_replayed, "{method} {route} again");
+        // An accepted operation goes on.
+        if status != 202 {
+            assert_eq!(text, first.1, "{method} {route} again");
+        }
     }
 
     fn operation(&self, method: &str, route: &str) -> &Value {
@@ -126,6 +165,12 @@ impl Driver {
         assert!(status < 300, "{method} {route}: {text}");
         serde_json::from_str(&text).unwrap()
     }
+}
+
+fn is_write(method: &str, route: &str) -> bool {
+    let mut routes = ROUTES.iter();
+    let found = routes.find(|one| one.path == route && one.method == method);
+    found.is_some_and(is_repeatable)
 }
 
 pub async fn finished(driver: &Driver, operation: &Value) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use self::driver::{Ask, Driver};
 use super::{SHARED, document};
-use crate::http::ROUTES;
+use crate::http::{ROUTES, is_repeatable};
 
 /// Every success that the document speaks of.
 fn documented(document: &Value) -> BTreeSet<(String, String, String)> {
@@ -35,6 +35,11 @@ async fn every_answer_that_is_documented_is_given_and_fits_its_schema() {
         .cloned()
         .collect();
     assert!(missing.is_empty(), "documented, and not seen: {missing:?}");
+    let writes = ROUTES.iter().filter(|route| is_repeatable(route));
+    let writes: BTreeSet<_> = writes
+        .map(|route| (route.path.to_owned(), route.method.to_owned()))
+        .collect();
+    assert_eq!(driver.repeated, writes, "repeated with their keys");
 }
 
 #[tokio::test(flavor = "multi_thread")]

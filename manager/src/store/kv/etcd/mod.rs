@@ -44,6 +44,7 @@ use super::{Commit, Entry, Key, Kv, KvError, Pace, Registered, Scan, read_only};
 pub use self::client::address::{AddressError, EtcdAddress};
 pub use self::options::StoreAccess;
 pub use self::ownership::{Candidate, Owner};
+pub use self::registration::REGISTRATION_BEAT;
 
 /// A manager that died is replaced after this time. It takes longer if etcd's leader dies too: etcd elects another one
 /// then, and extends all leases.

@@ -54,7 +54,7 @@ pub async fn open(
     check_version(&client).await?;
     let found = record(&client, &names, address, accept).await?;
     let mut tasks = JoinSet::new();
-    let registration = Registration::begin(&client, &names, candidate.registered()).await?;
+    let registration = Registration::begin(&client, &names, candidate).await?;
     let registration = Arc::new(registration);
     tasks.spawn(Arc::clone(&registration).keep(Arc::clone(&client), names.clone()));
     let owner = Arc::new(Ownership::take(&client, &names, ttl, candidate).await?);

@@ -55,6 +55,12 @@ impl SealedKv {
         let mark = inner.get(first).await?;
         let is_sealed = matches!(mark.as_deref().map(form), Some(Form::Sealed(_)));
         let ring = Arc::new(Ring::open(place, is_sealed)?);
+        // The first key of a file may be one that other managers do not have yet.
+        if let Some(entry) = &mark
+            && !inner.managers().await?.is_empty()
+        {
+            Self::prefer(&ring, &entry.value);
+        }
         let kv = Self { inner, ring };
         match &mark {
             Some(entry) if is_sealed => drop(kv.opened(first, &entry.value)?),
@@ -77,6 +83,14 @@ impl SealedKv {
         let mut plain = Vec::with_capacity(value.len());
         open_onto(ring, &mut plain, key, value)?;
         Ok(plain.into())
+    }
+
+    /// Seals from now on with the key that sealed the value. Returns false if the ring does not have it.
+    pub fn prefer(ring: &Ring, value: &[u8]) -> bool {
+        match form(value) {
+            Form::Sealed(id) => ring.prefer(id),
+            Form::Plain => true,
+        }
     }
 
     pub fn ring(&self) -> Arc<Ring> {
@@ -119,7 +133,8 @@ impl SealedKv {
         }
     }
 
-    async fn reseal_entry(&self, key: Key) -> Result<(), KvError> {
+    /// Seals an entry with the newest key.
+    pub async fn reseal_entry(&self, key: Key) -> Result<(), KvError> {
         loop {
             match self.reseal_entries(std::slice::from_ref(&key)).await {
                 Err(KvError::Conflict) => {}

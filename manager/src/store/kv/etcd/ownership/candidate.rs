@@ -1,9 +1,12 @@
 //! A manager that waits for the store, and the one that has it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::super::super::Registered;
+use super::super::super::{Key, Registered};
+use crate::keys::Ring;
 
 /// The manager that has the store, as its key says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,11 +39,20 @@ impl Owner {
     }
 }
 
+/// The keys of a manager.
+#[derive(Debug, Clone)]
+pub struct Held {
+    pub ring: Arc<Ring>,
+    /// An entry that the key in force seals.
+    pub mark: Key,
+}
+
 /// A manager that waits for the store, and what it knows of the one that has it.
 #[derive(Debug)]
 pub struct Candidate {
     pub(super) own: Owner,
     reads: u32,
+    pub(in super::super) keys: Option<Held>,
     owner: watch::Sender<Option<Owner>>,
 }
 
@@ -50,7 +62,17 @@ impl Candidate {
         Self {
             own,
             reads,
+            keys: None,
             owner: watch::Sender::new(None),
+        }
+    }
+
+    /// With its keys, so that the other managers learn which it has.
+    #[must_use]
+    pub fn holding(self, ring: Arc<Ring>, mark: Key) -> Self {
+        Self {
+            keys: Some(Held { ring, mark }),
+            ..self
         }
     }
 
@@ -60,6 +82,7 @@ impl Candidate {
             name: self.own.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             reads: self.reads,
+            keys: Vec::new(),
         }
     }
 

@@ -21,7 +21,7 @@ use super::names::Names;
 use super::{EtcdKv, Shared};
 
 pub use self::calls::{grant, renew};
-pub use self::candidate::{Candidate, Owner};
+pub use self::candidate::{Candidate, Held, Owner};
 
 /// The end of a lease is awaited in steps of this.
 const POLL: Duration = Duration::from_millis(250);

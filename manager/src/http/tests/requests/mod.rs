@@ -1,4 +1,6 @@
-//! What is wrong with a request, and lists.
+//! What is wrong with a request, lists, and repeats.
+
+mod repeats;
 
 use super::*;
 
