@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-/// The header that makes a write of a deployment repeatable.
+/// The header that makes a write repeatable.
 pub const KEY: &str = "idempotency-key";
 
 const NAMESPACES: [&str; 2] = [
@@ -13,9 +13,9 @@ const NAMESPACES: [&str; 2] = [
 /// The rule of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeatable {
-    /// Reads, questions that are asked by `POST`, and all writes of deployments: these have an `Idempotency-Key`, or
-    /// receive one here. Other writes are not: a second one may find what the first one did, and say something else, or
-    /// replace what somebody wrote in between.
+    /// Reads, questions that are asked by `POST`, and the writes whose answers are recorded with the change: these have an
+    /// `Idempotency-Key`, or receive one here. Other writes are not: a second one may find what the first one did, and say
+    /// something else, or replace what somebody wrote in between.
     DeploymentsApi,
     /// All: platforms repeat requests to a service broker by its specification.
     Broker,
@@ -28,7 +28,7 @@ impl Repeatable {
             Self::Broker => true,
             Self::DeploymentsApi => {
                 matches!(*method, Method::GET | Method::HEAD)
-                    || is_of_deployments(path)
+                    || is_recorded(path)
                     || (*method == Method::POST && is_question(path))
             }
         }
@@ -38,12 +38,18 @@ impl Repeatable {
     pub fn needs_key(self, method: &Method, path: &str) -> bool {
         self == Self::DeploymentsApi
             && !matches!(*method, Method::GET | Method::HEAD)
-            && is_of_deployments(path)
+            && is_recorded(path)
+            && !is_question(path)
     }
 }
 
-fn is_of_deployments(path: &str) -> bool {
-    path == "/deployments" || path.starts_with("/deployments/")
+/// Whether a write there is done once for a key, also if the manager stops in the middle.
+fn is_recorded(path: &str) -> bool {
+    let path = within_namespace(path).unwrap_or(path);
+    matches!(
+        path.split('/').nth(1),
+        Some("deployments" | "templates" | "registries" | "credentials" | "clusters")
+    )
 }
 
 /// Whether a `POST` there changes nothing that is stored.
@@ -81,15 +87,18 @@ mod tests {
             (Method::DELETE, "/deployments/a", true, true),
             (Method::POST, "/deployments/a/rollback", true, true),
             (Method::POST, "/deploymentsx", false, false),
-            (Method::POST, "/registries", false, false),
+            (Method::POST, "/registries/a", true, true),
+            (Method::DELETE, "/credentials/a", true, true),
+            (Method::PUT, "/clusters/a", true, true),
+            (Method::POST, "/operations/a/cancel", false, false),
             (Method::POST, "/admin/restore", false, false),
             (Method::POST, "/expand", true, false),
             (Method::PUT, "/expand", false, false),
             (Method::POST, "/export", true, false),
-            (Method::POST, "/templates", false, false),
+            (Method::POST, "/templates", true, true),
             (Method::POST, "/templates/whatif", true, false),
-            (Method::PUT, "/templates/web", false, false),
-            (Method::DELETE, "/templates/web", false, false),
+            (Method::PUT, "/templates/web", true, true),
+            (Method::DELETE, "/templates/web", true, true),
             (Method::POST, "/templates/web/processed", true, false),
             (Method::POST, "/processedtemplates", true, false),
             (
@@ -98,7 +107,7 @@ mod tests {
                 true,
                 false,
             ),
-            (Method::POST, "/api/v1/namespaces/a/templates", false, false),
+            (Method::POST, "/api/v1/namespaces/a/templates", true, true),
             (
                 Method::POST,
                 "/apis/template.openshift.io/v1/namespaces/a/templates/web/processed",
@@ -106,7 +115,7 @@ mod tests {
                 false,
             ),
             (Method::POST, "/registries/a/refresh", true, false),
-            (Method::POST, "/registries/refresh", false, false),
+            (Method::POST, "/registries/refresh", true, true),
         ] {
             assert_eq!(api.allows(&method, path), allowed, "{method} {path}");
             assert_eq!(api.needs_key(&method, path), keyed, "{method} {path}");
