@@ -1,6 +1,6 @@
 //! One zygote: the process that all session processes are forked from.
 //!
-//! Responsible for starting it and for what it is told. [`super::listener`] reads its reports.
+//! Responsible for starting it and for what is sent to it. [`super::listener`] reads its reports.
 
 use std::collections::HashMap;
 use std::io::IoSlice;

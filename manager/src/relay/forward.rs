@@ -58,7 +58,7 @@ pub struct Message {
     headers: HeaderMap,
     body: Bytes,
     is_repeatable: bool,
-    /// For whom it is sent.
+    /// The caller for which it is sent.
     peer: Peer,
 }
 
@@ -155,8 +155,8 @@ impl Relay {
         })
     }
 
-    /// The header that proves to the owner for whom the message is sent. It is made for each sending, as it is valid for
-    /// minutes only.
+    /// The header that proves to the owner which caller the message is from. It is made for each sending, as it is valid
+    /// for minutes only.
     fn proof(&self, message: &Message) -> Result<reqwest::header::HeaderValue, ApiError> {
         let peer = message.peer.clone();
         let proof = self

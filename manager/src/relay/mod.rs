@@ -49,7 +49,7 @@ const NOT_OWNER: &str = "dm-not-owner";
 /// In answers of an owner that stops, to requests that it could not finish: the next owner goes on.
 const STOPPING: &str = "dm-stopping";
 
-/// Whoever asks whether a manager is ready does not wait long.
+/// Callers that ask whether a manager is ready do not wait long.
 const READY: Duration = Duration::from_secs(3);
 
 /// Relays of one listener.

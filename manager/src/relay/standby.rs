@@ -89,7 +89,7 @@ impl Standby {
         }
     }
 
-    /// Waits until what arrived on its connections is answered. A signal has told its servers to stop.
+    /// Waits until what arrived on its connections is answered. A signal has stopped its servers.
     pub async fn drained(&mut self) {
         let api = self.api.server.ended();
         let broker = async {

@@ -203,7 +203,7 @@ impl Ownership {
         }
     }
 
-    /// Keeps the reason for whoever waits. What etcd refuses it refuses later too: then the store is lost with the lease.
+    /// Keeps the reason for those who wait. What etcd refuses it refuses later too: then the store is lost with the lease.
     fn bear(&self, error: &KvError) {
         let (reason, is_refused) = match error {
             KvError::Unreachable { reason } => (reason.clone(), false),
