@@ -2,9 +2,9 @@
 //!
 //! People write `[` at the end of a line and its `]` below the key, or continue a quoted text at the start of a line.
 //! PyYAML ignores indentation there, the parser requires it. The parser also requires a blank before a comment after a
-//! bracket or a quote. JSON writes a character beyond 16 bits as two escapes (`"\ud83d\ude00"`, RFC 8259 §7), which the
-//! parser rejects: here they become one. Responsible for these edits, and for mapping locations in the new text to the
-//! old one.
+//! bracket or a quote, and behind a `?` at the end of a text. JSON writes a character beyond 16 bits as two escapes
+//! (`"\ud83d\ude00"`, RFC 8259 §7), which the parser rejects: here they become one. Responsible for these edits, and
+//! for mapping locations in the new text to the old one.
 //!
 //! It sees a text only after the parser has rejected it, so a wrong guess changes nothing: the text stays rejected. It
 //! knows enough YAML to find the brackets and quotes that have a meaning: where plain and block texts begin and end,
@@ -108,6 +108,7 @@ impl Scanner<'_> {
                 b'-' | b'?' | b':' if self.is_blank(1) => {
                     self.block_column = Some(column);
                     self.at += 1;
+                    self.end_key(byte);
                 }
                 b'&' | b'*' | b'!' => self.skip_word(),
                 b'|' | b'>' => self.block_text(),
@@ -350,6 +351,13 @@ impl Scanner<'_> {
         }
         self.at += indent;
         Some(())
+    }
+
+    /// A `?` at the very end of a text needs a blank behind it.
+    fn end_key(&mut self, indicator: u8) {
+        if indicator == b'?' && self.peek(0).is_none() {
+            self.put_in(1);
+        }
     }
 
     fn separate_comment(&mut self) {

@@ -29,6 +29,20 @@ fn lines_within_brackets_and_quotes_are_indented_deeper_than_their_block() {
 }
 
 #[test]
+fn a_question_mark_at_the_end_of_a_text_has_a_blank_behind_it() {
+    for (text, expected) in [
+        ("?", "? "),
+        ("a: 1\n?", "a: 1\n? "),
+        ("- ?", "- ? "),
+        ("?\n", "?\n"),
+        ("a: b ?", "a: b ?"),
+        (":", ":"),
+    ] {
+        assert_eq!(respaced(text), expected, "{text:?}");
+    }
+}
+
+#[test]
 fn the_halves_of_a_character_become_one_in_double_quotes() {
     for (text, expected) in [
         (

@@ -136,10 +136,10 @@ fn upper(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(is_upper))
 }
 
-/// The same object. For scalars, the same value of the same type.
+/// The same object. For scalars, the same value of the same type. What is undefined is made anew by each look at it.
 fn sameas(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, other] = call.arguments::<2>().map(Argument::value);
-    let is_same = minijinja::tests::is_sameas(&value, &other);
+    let is_same = !value.is_undefined() && minijinja::tests::is_sameas(&value, &other);
     Ok(Value::from(is_same))
 }
 

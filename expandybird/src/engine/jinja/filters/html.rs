@@ -4,6 +4,7 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::entity;
 use crate::engine::jinja::signature::Call;
 use crate::engine::jinja::values::python::{self, string};
 use crate::engine::jinja::values::repr;
@@ -65,7 +66,7 @@ pub fn striptags(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let text = without(&text, "<", ">");
     let words = text.split(python::is_space).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.collect();
-    Ok(Value::from(unescaped(&words.join(" "))))
+    Ok(Value::from(entity::decoded(&words.join(" "))))
 }
 
 fn without(text: &str, open: &str, close: &str) -> String {
@@ -79,46 +80,6 @@ fn without(text: &str, open: &str, close: &str) -> String {
         rest = &rest[start + end + close.len()..];
     }
     kept + rest
-}
-
-fn unescaped(text: &str) -> String {
-    let mut unescaped = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('&') {
-        unescaped.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let end = rest.find(';').unwrap_or(0);
-        match entity(rest.get(1..end).unwrap_or_default()) {
-            Some(character) => {
-                unescaped.push(character);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                unescaped.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    unescaped + rest
-}
-
-fn entity(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some('\u{a0}'),
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code)
-        }
-    }
 }
 
 /// ` a="1" b="x"`, without entries that are none or undefined.

@@ -1,6 +1,7 @@
 //! The filters of Jinja 3.1, with its signatures.
 
 mod choose;
+mod entity;
 mod groups;
 mod html;
 mod json;

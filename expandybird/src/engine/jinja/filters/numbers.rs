@@ -211,9 +211,11 @@ pub fn filesizeformat(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
         return Ok(Value::from("1 Byte"));
     }
     if bytes < base {
-        let whole = truncated(bytes)
-            .ok_or_else(|| python::invalid("cannot convert float infinity to integer"))?;
-        return Ok(Value::from(format!("{whole} Bytes")));
+        if bytes.is_infinite() {
+            return Err(python::invalid("cannot convert float infinity to integer"));
+        }
+        // An integer has no negative zero. Below zero it may have 300 digits.
+        return Ok(Value::from(format!("{:.0} Bytes", bytes.trunc() + 0.0)));
     }
     let prefixes = if infix == "B" { "kMGTPEZY" } else { "KMGTPEZY" };
     let mut unit = base;

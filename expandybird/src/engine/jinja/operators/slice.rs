@@ -13,6 +13,12 @@ pub fn slice(value: &Value, start: &Value, stop: &Value, step: &Value) -> Result
     if value.is_undefined() {
         return Err(python::undefined(value, "has no parts"));
     }
+    if value.as_str().is_none() && !python::is_list(value) {
+        let kind = repr::type_name(value);
+        return Err(python::invalid(format!(
+            "a {kind} has no parts; slices are of texts and lists"
+        )));
+    }
     let step = bound(step)?.unwrap_or(1);
     let (start, stop) = (bound(start)?, bound(stop)?);
     if step == 0 {
@@ -25,12 +31,6 @@ pub fn slice(value: &Value, start: &Value, stop: &Value, step: &Value) -> Result
         return Ok(Value::from(
             cut.map(|index| characters[index]).collect::<String>(),
         ));
-    }
-    if !python::is_list(value) {
-        let kind = repr::type_name(value);
-        return Err(python::invalid(format!(
-            "a {kind} has no parts; slices are of texts and lists"
-        )));
     }
     if let Some(range) = value.downcast_object_ref::<Range>() {
         return range.slice(start, stop, step);
