@@ -436,6 +436,11 @@ impl Changes {
         self.commit.add.push((key, by));
     }
 
+    /// A caller waits for these changes: they go before those that nobody waits for.
+    pub fn hurry(&mut self) {
+        self.commit.is_urgent = true;
+    }
+
     fn expect(&mut self, key: Key, entry: Option<Entry>) {
         self.commit.expect.push((key, entry));
     }

@@ -159,6 +159,8 @@ pub struct Commit {
     /// By how much the number under a key changes: decimal digits, none of a key that is not there. One that comes to
     /// 0 is no longer there. Each key once, and in none of the other lists.
     pub add: Vec<(Key, i64)>,
+    /// Whether a caller waits for it. Where commits wait for each other, it waits for those with a caller alone.
+    pub is_urgent: bool,
 }
 
 impl Commit {

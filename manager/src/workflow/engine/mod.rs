@@ -194,6 +194,7 @@ impl Engine {
         record.attempts = Some(vec![take.next(0)]);
         record.take = Some(take);
         acceptance(store, &mut changes, &record, input, found, request).await?;
+        changes.hurry();
         let engine = self.clone();
         let begin = async move {
             engine.shared.dependencies.store.commit(changes).await?;

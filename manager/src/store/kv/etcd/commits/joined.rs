@@ -1,8 +1,8 @@
 //! Small commits that wait at the same time are made in one transaction.
 //!
-//! etcd takes some milliseconds for a transaction, whatever its size. While [`FLIGHTS`] of them are under way, further
-//! commits wait, and the next transaction makes as many of them as fit. Alone, a commit waits for nobody. Commits that add
-//! to numbers fly one after another: they would wait for each other's numbers anyway.
+//! etcd takes some milliseconds for a transaction, whatever its size. While some are under way, further commits wait, and
+//! the next transaction makes as many of them as fit. Alone, a commit waits for nobody. Commits that a caller waits for do
+//! not wait for others. Commits that add to numbers go one after another: they would wait for each other's numbers anyway.
 //!
 //! A transaction makes its commits as if one came after the other ([`Joint::admits`]). If an expectation of one of them
 //! does not hold, each is made for itself.
@@ -18,14 +18,34 @@ use crate::store::kv::etcd::Shared;
 use crate::store::kv::etcd::client::refusal::failed;
 use crate::store::kv::{Commit, Key, KvError};
 
-/// Transactions that are under way at once. etcd makes them durable together.
-const FLIGHTS: usize = 8;
+/// Transactions that are under way at once, with commits that a caller waits for. etcd makes them durable together.
+const URGENT: usize = 4;
+/// The same, of the steps of operations. Two use the time in which etcd makes one durable; more would join less.
+const OTHERS: usize = 2;
 
 /// The commits that wait.
 #[derive(Debug)]
 pub struct Queues {
     counting: Queue,
+    urgent: Queue,
     others: Queue,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Lane {
+    Counting,
+    Urgent,
+    Others,
+}
+
+impl Lane {
+    fn of(commit: &Commit) -> Self {
+        match (commit.add.is_empty(), commit.is_urgent) {
+            (false, _) => Self::Counting,
+            (true, true) => Self::Urgent,
+            (true, false) => Self::Others,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -50,14 +70,16 @@ impl Queues {
     pub fn new() -> Self {
         Self {
             counting: Queue::new(1),
-            others: Queue::new(FLIGHTS),
+            urgent: Queue::new(URGENT),
+            others: Queue::new(OTHERS),
         }
     }
 
-    fn of(&self, counts: bool) -> &Queue {
-        match counts {
-            true => &self.counting,
-            false => &self.others,
+    fn of(&self, lane: Lane) -> &Queue {
+        match lane {
+            Lane::Counting => &self.counting,
+            Lane::Urgent => &self.urgent,
+            Lane::Others => &self.others,
         }
     }
 }
@@ -107,11 +129,11 @@ impl Shared {
     /// In a task of its own: it must not end halfway because one of its callers has gone away.
     pub async fn commit_joined(self: &Arc<Self>, commit: Commit) -> Result<(), KvError> {
         let (done, outcome) = oneshot::channel();
-        let counts = !commit.add.is_empty();
-        if self.queues.of(counts).push(Waiting { commit, done }) {
+        let lane = Lane::of(&commit);
+        if self.queues.of(lane).push(Waiting { commit, done }) {
             let shared = Arc::clone(self);
             tokio::spawn(async move {
-                while let Some(batch) = shared.queues.of(counts).next() {
+                while let Some(batch) = shared.queues.of(lane).next() {
                     shared.make(batch).await;
                 }
             });
@@ -236,6 +258,7 @@ mod tests {
                 delete,
                 delete_prefix,
                 add: add.into_iter().map(|(key, by)| (key.into_bytes(), by)).collect(),
+                is_urgent: false,
             }
         }
     }
