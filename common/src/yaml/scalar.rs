@@ -39,10 +39,13 @@ pub(super) enum Plain {
     Default,
 }
 
-/// Reads a plain scalar.
+/// Reads a plain scalar, or a quoted one with the tag `!`. Only a quoted one can end with a line break. PyYAML's patterns
+/// end with `$`, which also matches before that line break. Its numbers allow it, its booleans do not.
 pub(super) fn plain(text: &str) -> Result<Plain, NumberError> {
-    Ok(Plain::Value(match meaning(text) {
+    let line = text.strip_suffix('\n').filter(|line| !line.is_empty());
+    Ok(Plain::Value(match meaning(line.unwrap_or(text)) {
         Meaning::Null => Value::Null,
+        Meaning::Bool(_) if line.is_some() => return Err(NumberError::Malformed),
         Meaning::Bool(value) => Value::Bool(value),
         Meaning::Int => Value::Number(int(text)?),
         Meaning::Float => Value::Number(float(text)?),
