@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use common::client::ManagerClient;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -163,6 +164,35 @@ impl Stack {
         let mut args = manager_args(&at, urls);
         args.extend_from_slice(flags);
         Service::start("manager", &at, args).await
+    }
+
+    /// One of several managers on the same store on etcd, over the same two services. Ready.
+    pub async fn manager_on_etcd(
+        &self,
+        folder: &str,
+        store: &str,
+        flags: &[(&str, String)],
+    ) -> Result<Service> {
+        let at = self.folder().join(folder);
+        std::fs::create_dir(&at)?;
+        let key = self.folder().join("store.key").display().to_string();
+        let own = [
+            ("--store", store.to_owned()),
+            ("--credential-key", key),
+            ("--expander-url", self.expandybird.url()),
+            ("--deployer-url", self.resourcifier.url()),
+        ];
+        let all = own.iter().chain(flags);
+        let args = all.flat_map(|(flag, value)| [(*flag).to_owned(), value.clone()]);
+        let manager = Service::start("manager", &at, args.collect()).await?;
+        let client = ManagerClient::new(&manager.url())?;
+        until("a manager to be ready", PATIENCE, || async {
+            let report = client.readiness().await?;
+            ensure!(report.ready, "{report:?}");
+            Ok(())
+        })
+        .await?;
+        Ok(manager)
     }
 
     /// The resourcifier of another cluster, which has the stack's namespace then.

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, ensure};
 use common::api::manager::{CreateDeployment, DeploymentsQuery, WriteQuery};
 use common::client::ManagerClient;
 use common::model::{Deployment, DeploymentName, DeploymentStatus, DriftPolicy, Namespace};
-use e2e::program::Service;
 use e2e::{Stack, until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -25,8 +24,8 @@ async fn waiting_callers_get_their_answers_when_the_owner_is_stopped_and_reads_g
     let mut stack = Stack::start().await?;
     stack.manager.stop().await?;
     let store = format!("etcd:{}", shared().address());
-    let mut first = manager(&stack, "first", &store).await?;
-    let second = manager(&stack, "second", &store).await?;
+    let mut first = stack.manager_on_etcd("first", &store, &[]).await?;
+    let second = stack.manager_on_etcd("second", &store, &[]).await?;
     let (owner, other) = (
         ManagerClient::new(&first.url())?,
         ManagerClient::new(&second.url())?,
@@ -104,29 +103,4 @@ async fn applying(manager: &ManagerClient) -> Result<()> {
         "{steps:?}"
     );
     Ok(())
-}
-
-/// A manager on the store, ready.
-async fn manager(stack: &Stack, name: &str, store: &str) -> Result<Service> {
-    let folder = stack.folder().join(name);
-    std::fs::create_dir(&folder)?;
-    let key = stack.folder().join("store.key").display().to_string();
-    let args = [
-        ("--store", store.to_owned()),
-        ("--credential-key", key),
-        ("--expander-url", stack.expandybird.url()),
-        ("--deployer-url", stack.resourcifier.url()),
-    ];
-    let args = args
-        .into_iter()
-        .flat_map(|(flag, value)| [flag.to_owned(), value]);
-    let manager = Service::start("manager", &folder, args.collect()).await?;
-    let client = ManagerClient::new(&manager.url())?;
-    until("a manager to be ready", PATIENCE, || async {
-        let report = client.readiness().await?;
-        ensure!(report.ready, "{report:?}");
-        Ok(())
-    })
-    .await?;
-    Ok(manager)
 }

@@ -21,8 +21,9 @@ async fn the_trace_of_an_operation_goes_on_at_the_manager_that_takes_over() -> R
     stack.manager.stop().await?;
     stack.write("fine.yaml", CONFIGURATION)?;
     let store = format!("etcd:{}", shared().address());
-    let mut first = manager(&stack, "first", &store, &collector).await?;
-    let second = manager(&stack, "second", &store, &collector).await?;
+    let traces = [("--traces", collector.url())];
+    let mut first = stack.manager_on_etcd("first", &store, &traces).await?;
+    let second = stack.manager_on_etcd("second", &store, &traces).await?;
     // The operation cannot end before the manager does that has it.
     stack.resourcifier.crash()?;
     let dm = stack.dm.at(second.url()).with_collector(collector.url());
@@ -34,31 +35,6 @@ async fn the_trace_of_an_operation_goes_on_at_the_manager_that_takes_over() -> R
     let id = operation["id"].as_str().context("no id")?;
     done(&second, &OperationId::parse(id)?).await?;
     goes_on(&collector).await
-}
-
-/// A manager on the store, ready.
-async fn manager(stack: &Stack, name: &str, store: &str, collector: &Collector) -> Result<Service> {
-    let folder = stack.folder().join(name);
-    std::fs::create_dir(&folder)?;
-    let key = stack.folder().join("store.key").display().to_string();
-    let args = [
-        ("--store", store.to_owned()),
-        ("--credential-key", key),
-        ("--expander-url", stack.expandybird.url()),
-        ("--deployer-url", stack.resourcifier.url()),
-        ("--traces", collector.url()),
-    ];
-    let args = args.into_iter();
-    let args = args.flat_map(|(flag, value)| [flag.to_owned(), value]);
-    let manager = Service::start("manager", &folder, args.collect()).await?;
-    let client = ManagerClient::new(&manager.url())?;
-    until("a manager to be ready", PATIENCE, || async {
-        let report = client.readiness().await?;
-        ensure!(report.ready, "{report:?}");
-        Ok(())
-    })
-    .await?;
-    Ok(manager)
 }
 
 async fn done(manager: &Service, id: &OperationId) -> Result<()> {
