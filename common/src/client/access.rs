@@ -169,6 +169,15 @@ impl ClientAccess {
         }
     }
 
+    /// The same, for calls by gRPC. They need HTTP/2, which a server with TLS must be asked for by name (ALPN).
+    pub fn grpc_builder(&self) -> reqwest::ClientBuilder {
+        let tls = self.tls.clone().map(|mut tls| {
+            tls.alpn_protocols = vec![b"h2".to_vec()];
+            tls
+        });
+        Self { tls, bearer: None }.builder().http2_prior_knowledge()
+    }
+
     /// The same access with a different token.
     pub fn with_bearer(mut self, bearer: Arc<dyn Bearer>) -> Self {
         self.bearer = Some(bearer);

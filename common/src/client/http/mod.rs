@@ -418,7 +418,8 @@ fn seconds(headers: &HeaderMap) -> Option<u64> {
 pub fn builder() -> reqwest::ClientBuilder {
     // `Err` means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    // What reads a stranger's answers bounds them as HTTP/1 has them.
+    reqwest::Client::builder().http1_only()
 }
 
 /// Why a request has no answer, for people.

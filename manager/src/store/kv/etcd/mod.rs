@@ -5,7 +5,7 @@
 //! and numbers are added to without conflicts ([`commits`]). What a manager writes that was paused and lost the store
 //! meanwhile, etcd refuses: each transaction compares the owner's key ([`slots`]).
 //!
-//! It speaks etcd's JSON gateway: that needs no generated code and no further crate.
+//! It calls etcd by gRPC, with the HTTP client of the other services ([`client`]).
 
 mod cache;
 mod client;
@@ -31,12 +31,13 @@ use tokio::task::JoinSet;
 
 use self::cache::Cache;
 use self::client::Client;
-use self::client::wire::{AlarmAnswer, AlarmQuestion, Number};
+use self::client::wire::{Alarms, Number};
 use self::commits::joined::Queues;
 use self::commits::slots::Slots;
 use self::commits::{Size, Stripes};
 use self::names::Names;
 use self::ownership::Ownership;
+use self::reads::freshness::Freshness;
 use self::reads::signposts::Signposts;
 use self::registration::Registration;
 use super::{Commit, Entry, Key, Kv, KvError, Pace, Registered, Scan, read_only};
@@ -61,6 +62,7 @@ struct Shared {
     owner: Arc<Ownership>,
     registration: Arc<Registration>,
     signposts: Arc<Signposts>,
+    freshness: Freshness,
     cache: Cache,
     queues: Queues,
     slots: Slots,
@@ -119,22 +121,18 @@ impl EtcdKv {
     /// # Errors
     /// If etcd says of itself that it is damaged, or has no room.
     async fn alarms(&self) -> Result<(), KvError> {
-        let question = AlarmQuestion { action: "GET" };
-        let answer: AlarmAnswer = self.0.ask("v3/maintenance/alarm", &question).await?;
-        for found in answer.alarms {
-            match found.alarm.as_str() {
-                "NOSPACE" => return Err(KvError::NoSpace),
-                "CORRUPT" => {
-                    return Err(KvError::Damaged {
-                        place: "etcd".to_owned(),
-                        reason: "its members differ (the alarm CORRUPT)".to_owned(),
-                        accept: None,
-                    });
-                }
-                _ => {}
-            }
+        let answer = self.0.ask(&Alarms).await?;
+        if answer.is_corrupt {
+            return Err(KvError::Damaged {
+                place: "etcd".to_owned(),
+                reason: "its members differ (the alarm CORRUPT)".to_owned(),
+                accept: None,
+            });
         }
-        Ok(())
+        match answer.no_space {
+            true => Err(KvError::NoSpace),
+            false => Ok(()),
+        }
     }
 }
 

@@ -15,13 +15,14 @@ use super::cache::{self, Cache};
 use super::client::Client;
 use super::client::address::EtcdAddress;
 use super::client::refusal::failed;
-use super::client::wire::{Change, Put, RangeAnswer, Text};
+use super::client::wire::{Change, Put, Text};
 use super::commits::Stripes;
 use super::commits::joined::Queues;
 use super::commits::slots::Slots;
 use super::names::{Names, between, one};
 use super::options::StoreAccess;
 use super::ownership::{ANSWER, Candidate, Ownership};
+use super::reads::freshness::Freshness;
 use super::reads::signposts::Signposts;
 use super::registration::Registration;
 
@@ -61,12 +62,14 @@ pub async fn open(
     let signposts = Arc::new(Signposts::default());
     tasks.spawn(Arc::clone(&owner).keep(Arc::clone(&client)));
     tasks.spawn(survey(client.clone(), names.clone(), signposts.clone()));
+    let freshness = Freshness::new(owner.fence);
     let shared = Shared {
         client,
         names,
         owner,
         registration,
         signposts,
+        freshness,
         cache: Cache::new(cache::BYTES),
         queues: Queues::new(),
         slots: Slots::new(),
@@ -90,7 +93,7 @@ pub async fn peek(
     let tls = access.client().map_err(|error| failed("opened", &error))?;
     let client = Client::new(address.members.clone(), &tls, access.user())?;
     let entry = one(Names::new(&address.prefix).entry(key));
-    let found: RangeAnswer = client.call("v3/kv/range", &entry, ANSWER).await?;
+    let found = client.call(&entry, ANSWER).await?;
     Ok(found
         .kvs
         .into_iter()
@@ -135,9 +138,7 @@ async fn record(
     address: &EtcdAddress,
     accept: Option<&str>,
 ) -> Result<bool, KvError> {
-    let found: RangeAnswer = client
-        .call("v3/kv/range", &one(names.store()), ANSWER)
-        .await?;
+    let found = client.call(&one(names.store()), ANSWER).await?;
     let Some(entry) = found.kvs.first() else {
         return unused(client, names, address).await.map(|()| false);
     };
@@ -171,9 +172,7 @@ async fn unused(client: &Client, names: &Names, address: &EtcdAddress) -> Result
     let ((first, end), (managers, after)) = (names.all(), names.managers());
     let mut found = Vec::new();
     for (range, limit) in [((first, managers), 1), ((after, end), 2)] {
-        let some: RangeAnswer = client
-            .call("v3/kv/range", &between(range, limit), ANSWER)
-            .await?;
+        let some = client.call(&between(range, limit), ANSWER).await?;
         found.extend(some.kvs);
     }
     let foreign = found.iter().find(|found| found.key != names.owner());

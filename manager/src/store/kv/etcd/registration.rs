@@ -12,9 +12,7 @@ use super::super::{KvError, Registered, SealedKv};
 use super::Shared;
 use super::client::Client;
 use super::client::refusal::failed;
-use super::client::wire::{
-    Change, Lease, LeaseAnswer, Number, Put, Range, RangeAnswer, Text, Txn, TxnAnswer,
-};
+use super::client::wire::{Change, Number, Put, Range, Revoke, Text, Txn};
 use super::names::{Names, one};
 use super::ownership::{ANSWER, Candidate, Held, grant, renew};
 
@@ -84,9 +82,7 @@ impl Registration {
         let Some(Held { ring, mark }) = &self.keys else {
             return Ok(());
         };
-        let found: RangeAnswer = client
-            .call("v3/kv/range", &one(names.entry(mark)), ANSWER)
-            .await?;
+        let found = client.call(&one(names.entry(mark)), ANSWER).await?;
         let mut values = found.kvs.iter().map(|found| &found.value.0);
         let has_key = values.all(|value| SealedKv::prefer(ring, value));
         if state.has_key && !has_key {
@@ -101,12 +97,8 @@ impl Registration {
 
     /// At the end of the process.
     pub async fn end(&self, client: &Client) {
-        let lease = Lease {
-            id: Some(self.state.lock().await.lease),
-            ttl: None,
-        };
-        let revoked: Result<LeaseAnswer, _> = client.call("v3/lease/revoke", &lease, ANSWER).await;
-        if let Err(error) = revoked {
+        let lease = self.state.lock().await.lease;
+        if let Err(error) = client.call(&Revoke { lease }, ANSWER).await {
             tracing::debug!(%error, "the registration ends by itself: {error}");
         }
     }
@@ -144,8 +136,7 @@ async fn put(
         })],
         ..Txn::default()
     };
-    let _: TxnAnswer = client.call("v3/kv/txn", &txn, ANSWER).await?;
-    Ok(())
+    client.call(&txn, ANSWER).await.map(drop)
 }
 
 impl Shared {
@@ -156,7 +147,7 @@ impl Shared {
             range_end: Some(end),
             ..Range::default()
         };
-        let found: RangeAnswer = self.ask("v3/kv/range", &all).await?;
+        let found = self.ask(&all).await?;
         let mut managers: Vec<Registered> = Vec::with_capacity(found.kvs.len());
         for entry in found.kvs {
             let manager = serde_json::from_slice(&entry.value.0);

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
+use super::question::Asked;
 use super::refusal::{Attempt, unreachable};
-use super::{Answer, Client, PAUSE, json};
+use super::{Answer, Client, PAUSE, Question};
 use crate::store::kv::KvError;
 
 /// A further member is asked after so long without an answer.
@@ -23,21 +22,15 @@ impl Client {
     ///
     /// # Errors
     /// [`KvError::Unreachable`] if none has answered within the time.
-    pub async fn first<A: Answer>(
+    pub async fn first<Q: Question>(
         &self,
-        path: &str,
-        question: &impl Serialize,
+        question: &Q,
         within: Duration,
-    ) -> Result<A, KvError> {
-        self.ask_all(path, json(question)?, within).await
+    ) -> Result<Q::Answer, KvError> {
+        self.ask_all(&question.asked(), within).await
     }
 
-    async fn ask_all<A: Answer>(
-        &self,
-        path: &str,
-        body: Bytes,
-        within: Duration,
-    ) -> Result<A, KvError> {
+    async fn ask_all<A: Answer>(&self, question: &Asked, within: Duration) -> Result<A, KvError> {
         let (deadline, mut asked) = (Instant::now() + within, FuturesUnordered::new());
         let (mut said, mut strangers) = (BTreeMap::new(), 0);
         let first = self.current.load(Ordering::Relaxed);
@@ -46,8 +39,8 @@ impl Client {
             if left.is_zero() {
                 break;
             }
-            let question = self.answer(index, path, body.clone(), left);
-            asked.push(async move { (index, question.await) });
+            let answer = self.answer(index, question, left);
+            asked.push(async move { (index, answer.await) });
             let Ok(Some((index, answer))) = timeout(SILENCE.min(left), asked.next()).await else {
                 continue;
             };

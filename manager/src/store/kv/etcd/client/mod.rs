@@ -1,11 +1,14 @@
-//! Calls to the members, through etcd's JSON gateway: to the one that answered last, and to the next when it does not.
+//! Calls to the members by gRPC: to the one that answered last, and to the next when it does not.
 //!
 //! Every question may be asked again: reads change nothing, and writes find out what became of an earlier try
 //! ([`super::commits::slots`]).
 
 pub(super) mod address;
 mod first;
+mod proto;
+mod question;
 pub(super) mod refusal;
+mod rpc;
 pub(super) mod wire;
 
 use std::collections::BTreeMap;
@@ -15,26 +18,35 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use common::client::ClientAccess;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use tokio::time::Instant;
 use url::Url;
 
+use self::question::Asked;
 use self::refusal::Attempt;
 use self::wire::Header;
 use super::super::KvError;
 use super::options::StoreUser;
 
+pub use self::question::{Answer, Question};
+
 /// A member that does not answer within this time is left for the next one.
 const TRY: Duration = Duration::from_secs(3);
 /// Connecting takes milliseconds where members run.
 const CONNECT: Duration = Duration::from_secs(1);
+/// What was sent and not acknowledged for so long was lost: the connection is broken. Otherwise calls would wait at it
+/// for minutes.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
+/// Bytes that a member may send before the manager has read them: of one answer, and of all.
+const WINDOW: u32 = 4 * 1024 * 1024;
+const WINDOWS: u32 = 16 * 1024 * 1024;
 /// The pause after no member has answered.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub struct Client {
+    /// By HTTP/2 only, which gRPC needs.
+    calls: reqwest::Client,
     http: reqwest::Client,
     members: Vec<Url>,
     /// The index of the member that answered last.
@@ -45,22 +57,21 @@ pub struct Client {
     cluster: OnceLock<String>,
 }
 
-/// An answer that may say which cluster gave it.
-pub trait Answer: DeserializeOwned {
-    fn header(&self) -> Option<&Header> {
-        None
-    }
-}
-
 impl Client {
     pub fn new(
         members: Vec<Url>,
         access: &ClientAccess,
         user: Option<StoreUser>,
     ) -> Result<Self, KvError> {
-        let http = access.builder().connect_timeout(CONNECT).no_proxy().build();
+        let within = |builder: reqwest::ClientBuilder| builder.connect_timeout(CONNECT).no_proxy();
+        let calls = within(access.grpc_builder())
+            .http2_initial_stream_window_size(WINDOW)
+            .http2_initial_connection_window_size(WINDOWS)
+            .tcp_user_timeout(UNACKNOWLEDGED);
+        let failed = |error: reqwest::Error| refusal::failed("opened", &error);
         Ok(Self {
-            http: http.map_err(|error| refusal::failed("opened", &error))?,
+            calls: calls.build().map_err(failed)?,
+            http: within(access.builder()).build().map_err(failed)?,
             members,
             current: AtomicUsize::new(0),
             user,
@@ -78,21 +89,16 @@ impl Client {
     ///
     /// # Errors
     /// [`KvError::Unreachable`] if none has answered within the time: a write may have happened.
-    pub async fn call<A: Answer>(
+    pub async fn call<Q: Question>(
         &self,
-        path: &str,
-        question: &impl Serialize,
+        question: &Q,
         within: Duration,
-    ) -> Result<A, KvError> {
-        self.ask_each(path, json(question)?, within).await
+    ) -> Result<Q::Answer, KvError> {
+        self.ask_each(&question.asked(), within).await
     }
 
-    fn understood<A: Answer>(&self, index: usize, bytes: &[u8]) -> Result<A, Attempt> {
-        let answer: A = serde_json::from_slice(bytes).map_err(|error| {
-            let failed = |error| Attempt::Stranger(refusal::failed("understood", error));
-            let url = self.members.get(index);
-            url.map_or_else(|| failed(&error), |url| refusal::strange(url, &error))
-        })?;
+    fn understood<A: Answer>(&self, url: &Url, bytes: &[u8]) -> Result<A, Attempt> {
+        let answer = A::read(bytes).map_err(|error| refusal::strange(url, &error))?;
         match answer.header() {
             Some(header) => self
                 .of_cluster(header)
@@ -104,7 +110,7 @@ impl Client {
 
     /// `GET /version`, which needs no user.
     pub async fn version(&self, within: Duration) -> Result<wire::VersionAnswer, KvError> {
-        self.call("version", &(), within).await
+        self.ask_each(&Asked::Version, within).await
     }
 
     fn of_cluster(&self, header: &Header) -> Result<(), KvError> {
@@ -121,12 +127,7 @@ impl Client {
         }
     }
 
-    async fn ask_each<A: Answer>(
-        &self,
-        path: &str,
-        body: Bytes,
-        within: Duration,
-    ) -> Result<A, KvError> {
+    async fn ask_each<A: Answer>(&self, asked: &Asked, within: Duration) -> Result<A, KvError> {
         let (deadline, mut said) = (Instant::now() + within, BTreeMap::new());
         loop {
             let mut strangers = Vec::new();
@@ -136,7 +137,7 @@ impl Client {
                     return Err(refusal::unreachable(self.members.len(), &said));
                 }
                 let index = self.current.load(Ordering::Relaxed) % self.members.len();
-                match self.answer(index, path, body.clone(), left.min(TRY)).await {
+                match self.answer(index, asked, left.min(TRY)).await {
                     Ok(answer) => return Ok(answer),
                     Err(Attempt::Refused(error)) => return Err(error),
                     Err(Attempt::Away(why)) => {
@@ -166,12 +167,17 @@ impl Client {
     async fn answer<A: Answer>(
         &self,
         index: usize,
-        path: &str,
-        body: Bytes,
+        asked: &Asked,
         within: Duration,
     ) -> Result<A, Attempt> {
-        let bytes = self.ask(index, path, body, within).await?;
-        self.understood(index, &bytes)
+        let Some(url) = self.members.get(index) else {
+            return Err(Attempt::Away("there is no such member".to_owned()));
+        };
+        let bytes = match asked {
+            Asked::Version => self.version_of(url, within).await?,
+            Asked::Method { name, message } => self.ask(url, name, message, within).await?,
+        };
+        self.understood(url, &bytes)
     }
 
     /// Only the first of several who find that a member is away.
@@ -184,32 +190,29 @@ impl Client {
 
     async fn ask(
         &self,
-        index: usize,
-        path: &str,
-        body: Bytes,
+        url: &Url,
+        name: &str,
+        message: &[u8],
         within: Duration,
     ) -> Result<Bytes, Attempt> {
-        let Some(url) = self.members.get(index).and_then(|url| url.join(path).ok()) else {
-            return Err(Attempt::Away("there is no such member".to_owned()));
-        };
-        let request = match path {
-            "version" => self.http.get(url.clone()),
-            _ => self.http.post(url.clone()).body(body),
-        };
-        let request = self
-            .held()
-            .into_iter()
-            .fold(request, |request, token| {
-                request.header(AUTHORIZATION, token)
-            })
-            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let away = |error: reqwest::Error| refusal::away(&url, &error);
-        let response = request.timeout(within).send().await.map_err(away)?;
-        let status = response.status();
-        let bytes = response.bytes().await.map_err(away)?;
-        match status.is_success() {
-            true => Ok(bytes),
-            false => Err(refusal::read(&url, status, &bytes, self.user.is_some())),
+        let method = url.join(name);
+        let method = method.map_err(|error| Attempt::Away(error.to_string()))?;
+        let request = self.calls.post(method);
+        let request = self.held().into_iter().fold(request, |request, token| {
+            request.header(AUTHORIZATION, token)
+        });
+        rpc::call(request, url, message, within, self.user.is_some()).await
+    }
+
+    async fn version_of(&self, url: &Url, within: Duration) -> Result<Bytes, Attempt> {
+        let away = |error: reqwest::Error| refusal::away(url, &error);
+        let version = url.join("version");
+        let version = version.map_err(|error| Attempt::Away(error.to_string()))?;
+        let request = self.http.get(version).timeout(within);
+        let response = request.send().await.map_err(away)?;
+        match response.status() {
+            status if status.is_success() => response.bytes().await.map_err(away),
+            status => Err(refusal::no_etcd(url, status)),
         }
     }
 
@@ -235,14 +238,9 @@ impl Client {
             name: &user.name,
             password: text.lines().next().unwrap_or_default(),
         };
-        let body = serde_json::to_vec(&credentials).unwrap_or_default();
         self.hold(None);
-        let answer = self
-            .ask(index, "v3/auth/authenticate", body.into(), TRY)
-            .await?;
-        let token: wire::Token = serde_json::from_slice(&answer)
-            .map_err(|error| Attempt::Refused(refusal::failed("understood", &error)))?;
-        let mut value = HeaderValue::from_str(&token.token)
+        let token: wire::Token = self.answer(index, &credentials.asked(), TRY).await?;
+        let mut value = HeaderValue::from_str(&token.0)
             .map_err(|error| Attempt::Refused(refusal::failed("understood", &error)))?;
         value.set_sensitive(true);
         self.hold(Some(value));
@@ -258,35 +256,3 @@ impl Client {
         *self.token.write().unwrap_or_else(PoisonError::into_inner) = token;
     }
 }
-
-fn json(question: &impl Serialize) -> Result<Bytes, KvError> {
-    let body = serde_json::to_vec(question).map_err(|error| refusal::failed("asked", &error))?;
-    Ok(Bytes::from(body))
-}
-
-impl Answer for wire::RangeAnswer {
-    fn header(&self) -> Option<&Header> {
-        Some(&self.header)
-    }
-}
-
-impl Answer for wire::TxnAnswer {
-    fn header(&self) -> Option<&Header> {
-        Some(&self.header)
-    }
-}
-
-impl Answer for wire::LeaseAnswer {
-    fn header(&self) -> Option<&Header> {
-        Some(&self.header)
-    }
-}
-
-impl Answer for wire::Streamed<wire::LeaseAnswer> {
-    fn header(&self) -> Option<&Header> {
-        Some(&self.result.header)
-    }
-}
-
-impl Answer for wire::AlarmAnswer {}
-impl Answer for wire::VersionAnswer {}

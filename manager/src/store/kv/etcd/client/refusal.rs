@@ -6,10 +6,10 @@ use common::client::http::reason;
 use reqwest::StatusCode;
 use url::Url;
 
-use super::wire::Refusal;
+use super::rpc::Ended;
 use crate::store::kv::KvError;
 
-/// Codes of gRPC, which the gateway passes on.
+/// Codes of gRPC.
 mod code {
     pub const INVALID_ARGUMENT: u32 = 3;
     pub const PERMISSION_DENIED: u32 = 7;
@@ -40,19 +40,14 @@ pub fn away(url: &Url, error: &reqwest::Error) -> Attempt {
     }
 }
 
-/// An answer that is no success.
-pub fn read(url: &Url, status: StatusCode, body: &[u8], has_user: bool) -> Attempt {
-    let Ok(Refusal { code, message }) = serde_json::from_slice(body) else {
-        return match status {
-            StatusCode::NOT_FOUND => Attempt::Stranger(no_gateway(url)),
-            status => Attempt::Away(format!("{} answered {status}", member(url))),
-        };
-    };
-    match code {
+/// A call that has ended without an answer.
+pub fn read(url: &Url, ended: &Ended, has_user: bool) -> Attempt {
+    let Ended { code, message } = ended;
+    match *code {
         code::UNAUTHENTICATED => Attempt::NoToken,
-        code::INVALID_ARGUMENT if is_about_tokens(&message) && has_user => Attempt::NoToken,
-        code::INVALID_ARGUMENT if is_about_tokens(&message) => Attempt::Refused(no_user()),
-        code::PERMISSION_DENIED => Attempt::Refused(denied(&message)),
+        code::INVALID_ARGUMENT if is_about_tokens(message) && has_user => Attempt::NoToken,
+        code::INVALID_ARGUMENT if is_about_tokens(message) => Attempt::Refused(no_user()),
+        code::PERMISSION_DENIED => Attempt::Refused(denied(message)),
         code::RESOURCE_EXHAUSTED if message.contains("space exceeded") => {
             Attempt::Refused(no_space())
         }
@@ -60,7 +55,7 @@ pub fn read(url: &Url, status: StatusCode, body: &[u8], has_user: bool) -> Attem
         code::INVALID_ARGUMENT
         | code::NOT_FOUND
         | code::FAILED_PRECONDITION
-        | code::OUT_OF_RANGE => Attempt::Refused(failed("used", &message)),
+        | code::OUT_OF_RANGE => Attempt::Refused(failed("used", message)),
         _ => Attempt::Away(format!("{}: {message}", member(url))),
     }
 }
@@ -74,7 +69,7 @@ fn member(url: &Url) -> String {
 }
 
 /// An answer in a form that etcd does not use.
-pub fn strange(url: &Url, error: &serde_json::Error) -> Attempt {
+pub fn strange(url: &Url, error: &str) -> Attempt {
     let reason = format!(
         "what answers at {} is no etcd that this manager knows ({error}): check the addresses in --store",
         member(url)
@@ -127,12 +122,19 @@ fn compacted() -> KvError {
     )
 }
 
-fn no_gateway(url: &Url) -> KvError {
-    let reason = format!(
-        "{} is not an etcd with a JSON gateway: check the address, and start etcd without --enable-grpc-gateway=false",
-        member(url)
-    );
-    failed("opened", &reason)
+/// What answers there speaks HTTP, and not as etcd does.
+pub fn no_etcd(url: &Url, status: StatusCode) -> Attempt {
+    let member = member(url);
+    if status.is_server_error() {
+        return Attempt::Away(format!("{member} answered {status}"));
+    }
+    let reason = format!("{member} is not an etcd ({status}): check the addresses in --store");
+    Attempt::Stranger(failed("opened", &reason))
+}
+
+/// A write may have happened.
+pub fn cut_off(url: &Url) -> Attempt {
+    Attempt::Away(format!("{} broke its answer off", member(url)))
 }
 
 #[cfg(test)]
@@ -142,62 +144,35 @@ mod tests {
     #[test]
     fn each_refusal_says_whether_another_member_may_answer_or_what_to_do() {
         let url = Url::parse("https://a:2379/v3/kv/txn").unwrap();
-        for (status, body, expected) in [
+        for (code, message, expected) in [
+            (14, "etcdserver: leader changed", "away"),
+            (4, "etcdserver: request timed out", "away"),
+            (8, "etcdserver: too many requests", "away"),
             (
-                503,
-                r#"{"code":14,"message":"etcdserver: leader changed"}"#,
-                "away",
-            ),
-            (
-                504,
-                r#"{"code":4,"message":"etcdserver: request timed out"}"#,
-                "away",
-            ),
-            (
-                429,
-                r#"{"code":8,"message":"etcdserver: too many requests"}"#,
-                "away",
-            ),
-            (502, "<html>", "away"),
-            (
-                429,
-                r#"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#,
+                8,
+                "etcdserver: mvcc: database space exceeded",
                 "out of space",
             ),
             (
-                400,
-                r#"{"code":11,"message":"mvcc: required revision has been compacted"}"#,
+                11,
+                "mvcc: required revision has been compacted",
                 "compacted",
             ),
-            (
-                401,
-                r#"{"code":16,"message":"etcdserver: invalid auth token"}"#,
-                "token",
-            ),
-            (
-                400,
-                r#"{"code":3,"message":"etcdserver: user name is empty"}"#,
-                "--store-user",
-            ),
-            (
-                403,
-                r#"{"code":7,"message":"etcdserver: permission denied"}"#,
-                "readwrite",
-            ),
-            (
-                400,
-                r#"{"code":3,"message":"etcdserver: request is too large"}"#,
-                "too large",
-            ),
-            (404, "404 page not found", "JSON gateway"),
+            (16, "etcdserver: invalid auth token", "token"),
+            (3, "etcdserver: user name is empty", "--store-user"),
+            (7, "etcdserver: permission denied", "readwrite"),
+            (3, "etcdserver: request is too large", "too large"),
         ] {
-            let status = StatusCode::from_u16(status).unwrap();
-            let found = match read(&url, status, body.as_bytes(), false) {
+            let ended = Ended {
+                code,
+                message: message.to_owned(),
+            };
+            let found = match read(&url, &ended, false) {
                 Attempt::Away(reason) => format!("away {reason}"),
                 Attempt::NoToken => "token".to_owned(),
                 Attempt::Refused(error) | Attempt::Stranger(error) => error.to_string(),
             };
-            assert!(found.contains(expected), "{body}: {found}");
+            assert!(found.contains(expected), "{message}: {found}");
         }
     }
 }

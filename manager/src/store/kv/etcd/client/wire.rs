@@ -1,6 +1,7 @@
-//! Requests and answers of etcd's JSON gateway: bytes are base64, and 64-bit numbers are text.
+//! Questions to etcd and its answers, whatever they are sent as ([`super::proto`]).
 //!
-//! Fields with their default value are left out by etcd, so every field of an answer has one.
+//! Changes are also kept in etcd, as JSON, in the records of large commits: bytes are base64 there, and 64-bit numbers are
+//! text. A manager reads those of an earlier release.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::store::kv::{Entry, Version};
 
-/// Bytes in base64.
+/// Bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text(pub Vec<u8>);
 
@@ -27,7 +28,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A 64-bit number.
+/// A revision, the id of a lease, or a count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Number(pub i64);
 
@@ -44,37 +45,30 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Range {
     pub key: Text,
     /// Exclusive. Without it, the range is the key alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub range_end: Option<Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Number>,
     /// As it was then; without it, as it is now.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Number>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keys_only: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sort_order: Option<&'static str>,
+    /// One member answers for itself, also if it is behind.
+    pub serializable: bool,
+    pub is_descending: bool,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Compare {
     pub key: Text,
-    #[serde(flatten)]
     pub target: Target,
 }
 
 /// What of a key must be equal. A key that does not exist has 0.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(tag = "target")]
+#[derive(Debug, Clone, Copy)]
 pub enum Target {
-    #[serde(rename = "CREATE")]
     Created { create_revision: Number },
-    #[serde(rename = "MOD")]
     Modified { mod_revision: Number },
 }
 
@@ -103,12 +97,12 @@ pub enum Change {
     Delete(Delete),
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Read {
     pub request_range: Range,
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Txn {
     pub compare: Vec<Compare>,
     pub success: Vec<Change>,
@@ -116,30 +110,24 @@ pub struct Txn {
 }
 
 /// Several reads at one moment.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Reads {
     pub success: Vec<Read>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub struct Header {
-    #[serde(default)]
     pub cluster_id: String,
-    #[serde(default)]
     pub revision: Number,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct KeyValue {
     pub key: Text,
-    #[serde(default)]
     pub create_revision: Number,
-    #[serde(default)]
     pub mod_revision: Number,
-    #[serde(default)]
     pub value: Text,
     /// With which it ends.
-    #[serde(default)]
     pub lease: Number,
 }
 
@@ -163,98 +151,74 @@ pub fn revision(entry: &Entry) -> Number {
     Number(i64::from_be_bytes(bytes))
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub struct RangeAnswer {
-    #[serde(default)]
     pub header: Header,
-    #[serde(default)]
     pub kvs: Vec<KeyValue>,
     /// Whether the limit left some out.
-    #[serde(default)]
     pub more: bool,
     /// The keys in the range, whatever the limit.
-    #[serde(default)]
     pub count: Number,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub struct TxnAnswer {
-    #[serde(default)]
     pub header: Header,
-    #[serde(default)]
     pub succeeded: bool,
-    #[serde(default)]
     pub responses: Vec<TxnPart>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub struct TxnPart {
     pub response_range: Option<RangeAnswer>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Lease {
-    #[serde(rename = "ID", skip_serializing_if = "Option::is_none")]
-    pub id: Option<Number>,
+/// A new lease.
+#[derive(Debug)]
+pub struct Grant {
     /// Seconds.
-    #[serde(rename = "TTL", skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<Number>,
-}
-
-/// Of a grant, a keepalive or a revocation. A lease that has ended has a TTL of 0.
-#[derive(Debug, Default, Deserialize)]
-pub struct LeaseAnswer {
-    #[serde(default)]
-    pub header: Header,
-    #[serde(rename = "ID", default)]
-    pub id: Number,
-    #[serde(rename = "TTL", default)]
     pub ttl: Number,
 }
 
-/// An element of an answer that is a stream.
-#[derive(Debug, Deserialize)]
-pub struct Streamed<T> {
-    pub result: T,
+#[derive(Debug)]
+pub struct KeepAlive {
+    pub lease: Number,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
+pub struct Revoke {
+    pub lease: Number,
+}
+
+/// Of a grant, a keepalive or a revocation. A lease that has ended has a TTL of 0.
+#[derive(Debug, Default)]
+pub struct LeaseAnswer {
+    pub header: Header,
+    pub id: Number,
+    pub ttl: Number,
+}
+
+#[derive(Debug)]
 pub struct Credentials<'a> {
     pub name: &'a str,
     pub password: &'a str,
 }
 
-#[derive(Debug, Deserialize)]
-pub struct Token {
-    pub token: String,
-}
+#[derive(Debug)]
+pub struct Token(pub String);
 
-#[derive(Debug, Serialize)]
-pub struct AlarmQuestion {
-    pub action: &'static str,
-}
+/// Which alarms etcd has raised.
+#[derive(Debug)]
+pub struct Alarms;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug)]
 pub struct AlarmAnswer {
-    #[serde(default)]
-    pub alarms: Vec<Alarm>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Alarm {
-    #[serde(default)]
-    pub alarm: String,
+    pub no_space: bool,
+    /// Its members differ.
+    pub is_corrupt: bool,
 }
 
 #[derive(Debug, Deserialize)]
 pub struct VersionAnswer {
     pub etcdcluster: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Refusal {
-    #[serde(default)]
-    pub code: u32,
-    #[serde(default)]
-    pub message: String,
 }

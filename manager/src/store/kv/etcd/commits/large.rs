@@ -17,7 +17,7 @@ use std::time::Duration;
 use super::{BYTES, CHANGES};
 use crate::store::kv::etcd::Shared;
 use crate::store::kv::etcd::client::refusal::failed;
-use crate::store::kv::etcd::client::wire::{Change, Delete, Put, RangeAnswer, Text};
+use crate::store::kv::etcd::client::wire::{Change, Delete, Put, Text};
 use crate::store::kv::etcd::names::one;
 use crate::store::kv::{Commit, KvError};
 
@@ -113,7 +113,7 @@ impl Shared {
     }
 
     async fn value(&self, key: Text) -> Result<Option<Vec<u8>>, KvError> {
-        let found: RangeAnswer = self.ask("v3/kv/range", &one(key)).await?;
+        let found = self.ask(&one(key)).await?;
         Ok(found.kvs.into_iter().next().map(|found| found.value.0))
     }
 }

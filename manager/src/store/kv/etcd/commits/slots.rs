@@ -15,7 +15,7 @@ use crate::store::kv::KvError;
 use crate::store::kv::etcd::Shared;
 use crate::store::kv::etcd::client::refusal::failed;
 use crate::store::kv::etcd::client::wire::{
-    Change, Compare, KeyValue, Number, Put, RangeAnswer, Read, Target, Text, Txn, TxnAnswer,
+    Change, Compare, KeyValue, Number, Put, Read, Target, Text, Txn, TxnAnswer,
 };
 use crate::store::kv::etcd::names::one;
 
@@ -108,6 +108,7 @@ impl Shared {
             };
             let txn = self.txn(used.slot.number, revision, &id, compare, changes);
             let answer = self.answered(&txn).await?;
+            self.freshness.see(answer.header.revision);
             if answer.succeeded {
                 used.slot.revision = Some(answer.header.revision);
                 return Ok(used.slot.revision);
@@ -165,9 +166,7 @@ impl Shared {
     }
 
     async fn slot_revision(&self, number: usize) -> Result<Number, KvError> {
-        let found: RangeAnswer = self
-            .ask("v3/kv/range", &one(self.names.slot(number)))
-            .await?;
+        let found = self.ask(&one(self.names.slot(number))).await?;
         Ok(found
             .kvs
             .first()
@@ -178,7 +177,7 @@ impl Shared {
     async fn answered(&self, txn: &Txn) -> Result<TxnAnswer, KvError> {
         let mut is_first = true;
         loop {
-            let answer = self.client.call("v3/kv/txn", txn, TRY).await;
+            let answer = self.client.call(txn, TRY).await;
             match answer {
                 Ok(answer) => return Ok(answer),
                 Err(KvError::Unreachable { .. }) => {}

@@ -5,8 +5,7 @@ use std::time::Duration;
 use super::super::client::Client;
 use super::super::client::refusal::failed;
 use super::super::client::wire::{
-    Change, Compare, KeyValue, Lease, LeaseAnswer, Number, Put, RangeAnswer, Read, Streamed,
-    Target, Text, Txn, TxnAnswer,
+    Change, Compare, Grant, KeepAlive, KeyValue, Number, Put, Read, Target, Text, Txn,
 };
 use super::super::names::{Names, one};
 use super::{ANSWER, KvError, Owner};
@@ -14,19 +13,17 @@ use super::{ANSWER, KvError, Owner};
 /// The owner's key, if there is one.
 pub async fn owner(client: &Client, names: &Names) -> Result<Option<KeyValue>, KvError> {
     let key = one(names.owner());
-    let found: RangeAnswer = client.first("v3/kv/range", &key, ANSWER).await?;
+    let found = client.first(&key, ANSWER).await?;
     Ok(found.kvs.into_iter().next())
 }
 
 /// A lease of this time.
 pub async fn grant(client: &Client, ttl: Duration) -> Result<Number, KvError> {
     let seconds = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX);
-    let lease = Lease {
-        id: None,
-        ttl: Some(Number(seconds)),
+    let lease = Grant {
+        ttl: Number(seconds),
     };
-    let granted: LeaseAnswer = client.first("v3/lease/grant", &lease, ANSWER).await?;
-    Ok(granted.id)
+    Ok(client.first(&lease, ANSWER).await?.id)
 }
 
 /// The fence, if no other manager was first.
@@ -53,7 +50,7 @@ pub async fn create(
             request_range: one(names.owner()),
         }],
     };
-    let answer: TxnAnswer = client.first("v3/kv/txn", &txn, ANSWER).await?;
+    let answer = client.first(&txn, ANSWER).await?;
     if answer.succeeded {
         return Ok(Some(answer.header.revision));
     }
@@ -67,10 +64,6 @@ pub async fn create(
 
 /// Whether the lease is alive.
 pub async fn renew(client: &Client, lease: Number, within: Duration) -> Result<bool, KvError> {
-    let lease = Lease {
-        id: Some(lease),
-        ttl: None,
-    };
-    let answer: Streamed<LeaseAnswer> = client.first("v3/lease/keepalive", &lease, within).await?;
-    Ok(answer.result.ttl.0 > 0)
+    let answer = client.first(&KeepAlive { lease }, within).await?;
+    Ok(answer.ttl.0 > 0)
 }

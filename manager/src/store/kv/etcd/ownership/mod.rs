@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 
 use super::super::KvError;
 use super::client::Client;
-use super::client::wire::{Compare, Lease, LeaseAnswer, Number, Target};
+use super::client::wire::{Compare, Number, Revoke, Target};
 use super::names::Names;
 use super::{EtcdKv, Shared};
 
@@ -219,12 +219,8 @@ impl Ownership {
     /// Gives the store up, so that the next manager need not wait for the lease to end.
     pub async fn release(&self, client: &Client) {
         self.lose("it has given it up");
-        let lease = Lease {
-            id: Some(self.lease),
-            ttl: None,
-        };
-        let revoked: Result<LeaseAnswer, _> = client.call("v3/lease/revoke", &lease, ANSWER).await;
-        if let Err(error) = revoked {
+        let lease = self.lease;
+        if let Err(error) = client.call(&Revoke { lease }, ANSWER).await {
             tracing::warn!(%error, "the lease on the store ends by itself: {error}");
         }
     }

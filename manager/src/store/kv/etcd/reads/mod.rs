@@ -1,5 +1,6 @@
 //! Reads: of keys, and of ranges window by window.
 
+pub(super) mod freshness;
 pub(super) mod signposts;
 
 use std::time::Duration;
@@ -7,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::Shared;
-use super::client::Answer;
+use super::client::Question;
 use super::client::refusal::failed;
-use super::client::wire::{Number, RangeAnswer, Read, Reads, Text, TxnAnswer};
+use super::client::wire::{Number, Range, RangeAnswer, Read, Reads, Text};
 use super::names::{after, between, one};
 use super::ownership::ANSWER;
 use crate::store::kv::{Entry, Key, KvError, Order, Scan, range};
@@ -23,15 +24,24 @@ const GATE: Duration = Duration::from_secs(30);
 
 impl Shared {
     /// Asks as the owner of the store: an answer that came too late for that is none.
-    pub async fn ask<A: Answer>(
-        &self,
-        path: &str,
-        question: &impl serde::Serialize,
-    ) -> Result<A, KvError> {
+    pub async fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, KvError> {
         self.owner.check().await?;
-        let answer = self.client.call(path, question, ANSWER).await?;
+        let answer = self.client.call(question, ANSWER).await?;
         self.owner.check().await?;
         Ok(answer)
+    }
+
+    /// `question` says whether it is for one member that answers for itself.
+    async fn answer<Q: Question>(
+        &self,
+        revision: Option<Number>,
+        question: impl Fn(bool) -> Q,
+    ) -> Result<Q::Answer, KvError> {
+        let ask = |is_one| {
+            let question = question(is_one);
+            async move { self.ask(&question).await }
+        };
+        self.freshness.answer(revision, ask).await
     }
 
     pub async fn owned(&self) -> Result<(), KvError> {
@@ -65,15 +75,19 @@ impl Shared {
     ) -> Result<(Vec<Option<Entry>>, Number), KvError> {
         let mut entries = Vec::with_capacity(keys.len());
         for some in keys.chunks(KEYS) {
-            let read = |key: &Key| {
-                let mut request_range = one(self.names.entry(key));
-                request_range.revision = revision;
-                Read { request_range }
+            let reads = |serializable: bool| Reads {
+                success: some
+                    .iter()
+                    .map(|key| Read {
+                        request_range: Range {
+                            revision,
+                            serializable,
+                            ..one(self.names.entry(key))
+                        },
+                    })
+                    .collect(),
             };
-            let reads = Reads {
-                success: some.iter().map(read).collect(),
-            };
-            let answer: TxnAnswer = self.ask("v3/kv/txn", &reads).await?;
+            let answer = self.answer(revision, reads).await?;
             revision.get_or_insert(answer.header.revision);
             if answer.responses.len() != some.len() {
                 return Err(failed("read", &"etcd has not answered all"));
@@ -134,14 +148,17 @@ impl Shared {
         order: Order,
         revision: Option<Number>,
     ) -> Result<RangeAnswer, KvError> {
-        let mut question = between((begin.clone(), end.clone()), limit);
-        question.revision = revision;
-        question.sort_order = (order == Order::Descending).then_some("DESCEND");
-        self.ask("v3/kv/range", &question).await
+        let question = |serializable: bool| Range {
+            revision,
+            is_descending: order == Order::Descending,
+            serializable,
+            ..between((begin.clone(), end.clone()), limit)
+        };
+        self.answer(revision, question).await
     }
 
     pub async fn revision(&self) -> Result<Number, KvError> {
-        let now: RangeAnswer = self.ask("v3/kv/range", &one(self.names.store())).await?;
+        let now = self.ask(&one(self.names.store())).await?;
         Ok(now.header.revision)
     }
 }

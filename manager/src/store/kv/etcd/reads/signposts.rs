@@ -66,7 +66,7 @@ impl Signposts {
         loop {
             let mut question = between((from, to.clone()), SURVEY);
             question.keys_only = true;
-            let found: RangeAnswer = client.call("v3/kv/range", &question, ANSWER).await?;
+            let found = client.call(&question, ANSWER).await?;
             let posts = found.kvs.iter().skip(WINDOW).step_by(WINDOW);
             self.all().extend(posts.map(|found| found.key.clone()));
             match found.kvs.last() {
