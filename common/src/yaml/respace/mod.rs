@@ -254,6 +254,11 @@ impl Scanner<'_> {
                     }
                 }
                 b'#' if self.follows_blank() => self.skip_line(),
+                // An empty key: to PyYAML both are indicators here.
+                b'?' if self.peek(1) == Some(b':') => {
+                    self.at += 1;
+                    self.put_in(1);
+                }
                 quote @ (b'"' | b'\'') => self.quoted(quote)?,
                 b'[' | b'{' => {
                     depth += 1;

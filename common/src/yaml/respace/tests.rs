@@ -21,6 +21,7 @@ fn lines_within_brackets_and_quotes_are_indented_deeper_than_their_block() {
         ("a: |\n  [\n  '\nb: [\nc]\n", "a: |\n  [\n  '\nb: [\n c]\n"),
         ("a: [it's, 'x',\nb]\n", "a: [it's, 'x',\n b]\n"),
         ("{a :[b:c]}\n", "{a : [b:c]}\n"),
+        ("{?:\": \" }\n", "{? : \": \" }\n"),
         ("[a\n ',]#d\n", "[a\n ',] #d\n"),
         ("[a\n , 'b']#d\n", "[a\n , 'b'] #d\n"),
     ] {
