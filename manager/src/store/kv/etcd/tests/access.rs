@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 
 use super::super::client::wire;
@@ -20,6 +20,8 @@ pub fn certificates(folder: &Path, expired: &[&str]) {
     for name in ["member", "manager"] {
         let own = KeyPair::generate().unwrap();
         let mut parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let subject = &mut parameters.distinguished_name;
+        subject.push(DnType::CommonName, name);
         if expired.contains(&name) {
             parameters.not_after = rcgen::date_time_ymd(2001, 1, 1);
         }
@@ -89,46 +91,61 @@ async fn members_are_trusted_by_their_authority_and_know_the_manager_by_its_cert
     }
 }
 
-/// A call to the gateway, as an operator makes it.
-async fn asked(url: &str, path: &str, token: &str, question: Value) -> Value {
-    let client = common::client::http::builder().build().unwrap();
-    let request = client.post(format!("{url}/v3/auth/{path}")).json(&question);
-    let answer = request.header("authorization", token).send().await.unwrap();
-    let (status, answer) = (answer.status(), answer.json().await.unwrap());
-    assert!(status.is_success(), "{path}: {answer}");
-    answer
+/// Calls of the gateway, as an operator makes them.
+struct Operator {
+    http: reqwest::Client,
+    url: String,
+}
+
+impl Operator {
+    async fn asks(&self, path: &str, token: &str, question: Value) -> Value {
+        let url = format!("{}/v3/auth/{path}", self.url);
+        let request = self.http.post(url).json(&question);
+        let answer = request.header("authorization", token).send().await.unwrap();
+        let (status, answer) = (answer.status(), answer.json().await.unwrap());
+        assert!(status.is_success(), "{path}: {answer}");
+        answer
+    }
+
+    /// From now on etcd asks who calls. The user `manager` may use the store's prefix.
+    async fn asks_for_users(&self, address: &EtcdAddress, manager: Value) {
+        let range = |text: String| json!(wire::Text(text.into_bytes()));
+        let (first, last) = (
+            range(format!("{}/", address.prefix)),
+            range(format!("{}0", address.prefix)),
+        );
+        for (path, question) in [
+            ("user/add", json!({"name": "root", "password": "r"})),
+            ("user/grant", json!({"user": "root", "role": "root"})),
+            ("role/add", json!({"name": "dm"})),
+            (
+                "role/grant",
+                json!({"name": "dm", "perm": {"permType": "READWRITE", "key": first, "range_end": last}}),
+            ),
+            ("user/add", manager),
+            ("user/grant", json!({"user": "manager", "role": "dm"})),
+            ("enable", json!({})),
+        ] {
+            self.asks(path, "", question).await;
+        }
+    }
+}
+
+/// Members that are there, and have decided on their version. Their address, and how an operator reaches them.
+async fn settled(members: &Members, access: &StoreAccess) -> (EtcdAddress, Operator) {
+    let address: EtcdAddress = members.address().parse().unwrap();
+    opened(&address, access).await.unwrap().release().await;
+    let url = address.members[0].as_str().trim_end_matches('/').to_owned();
+    let http = access.client().unwrap().builder().build().unwrap();
+    (address, Operator { http, url })
 }
 
 #[tokio::test]
 async fn a_user_with_a_password_may_use_its_prefix_and_gets_a_new_token_when_one_ends() {
     let members = Members::start_with(1, "http", &[]);
-    let address: EtcdAddress = members.address().parse().unwrap();
-    // It is there, and has decided on its version.
-    opened(&address, &StoreAccess::default())
-        .await
-        .unwrap()
-        .release()
-        .await;
-    let url = address.members[0].as_str().trim_end_matches('/');
-    let range = |text: String| json!(wire::Text(text.into_bytes()));
-    let (first, last) = (
-        range(format!("{}/", address.prefix)),
-        range(format!("{}0", address.prefix)),
-    );
-    for (path, question) in [
-        ("user/add", json!({"name": "root", "password": "r"})),
-        ("user/grant", json!({"user": "root", "role": "root"})),
-        ("role/add", json!({"name": "dm"})),
-        (
-            "role/grant",
-            json!({"name": "dm", "perm": {"permType": "READWRITE", "key": first, "range_end": last}}),
-        ),
-        ("user/add", json!({"name": "manager", "password": "s3cret"})),
-        ("user/grant", json!({"user": "manager", "role": "dm"})),
-        ("enable", json!({})),
-    ] {
-        asked(url, path, "", question).await;
-    }
+    let (address, operator) = settled(&members, &StoreAccess::default()).await;
+    let manager = json!({"name": "manager", "password": "s3cret"});
+    operator.asks_for_users(&address, manager).await;
     let password = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(password.path(), "s3cret\n").unwrap();
     let known = StoreAccess {
@@ -140,16 +157,13 @@ async fn a_user_with_a_password_may_use_its_prefix_and_gets_a_new_token_when_one
     works(&kv).await;
     // Every change of users and roles ends all tokens.
     let root = json!({"name": "root", "password": "r"});
-    let token = asked(url, "authenticate", "", root).await["token"].clone();
-    asked(
-        url,
-        "role/add",
-        token.as_str().unwrap(),
-        json!({"name": "other"}),
-    )
-    .await;
+    let token = operator.asks("authenticate", "", root).await["token"].clone();
+    let other = json!({"name": "other"});
+    operator
+        .asks("role/add", token.as_str().unwrap(), other)
+        .await;
     works(&kv).await;
-    let elsewhere: EtcdAddress = format!("{url}/elsewhere").parse().unwrap();
+    let elsewhere: EtcdAddress = format!("{}/elsewhere", operator.url).parse().unwrap();
     let error = opened(&elsewhere, &known).await.unwrap_err().to_string();
     assert!(error.contains("readwrite"), "{error}");
     let error = opened(&address, &StoreAccess::default())
@@ -161,4 +175,21 @@ async fn a_user_with_a_password_may_use_its_prefix_and_gets_a_new_token_when_one
     let error = opened(&address, &known).await.unwrap_err().to_string();
     assert!(error.contains("invalid user ID or password"), "{error}");
     kv.release().await;
+}
+
+#[tokio::test]
+async fn the_name_in_a_client_certificate_is_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path(), &[]);
+    let members = secured(folder.path());
+    let known = known(folder.path());
+    let (address, operator) = settled(&members, &known).await;
+    let manager = json!({"name": "manager", "options": {"no_password": true}});
+    operator.asks_for_users(&address, manager).await;
+    let kv = opened(&address, &known).await.unwrap();
+    works(&kv).await;
+    kv.release().await;
+    let elsewhere: EtcdAddress = format!("{}/elsewhere", operator.url).parse().unwrap();
+    let error = opened(&elsewhere, &known).await.unwrap_err().to_string();
+    assert!(error.contains("readwrite"), "{error}");
 }
