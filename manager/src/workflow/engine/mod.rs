@@ -7,6 +7,7 @@ pub mod metrics;
 pub(super) mod plans;
 pub(super) mod recovery;
 pub(super) mod runner;
+mod turns;
 pub(super) mod undo;
 pub mod watch;
 
@@ -24,6 +25,7 @@ use tracing::Instrument;
 
 use self::metrics::Unfinished;
 use self::runner::Runner;
+use self::turns::{Turn, Turns};
 use self::watch::{OperationRegistry, OperationWatch, Outcome};
 use super::step::Dependencies;
 use crate::domain::deployment;
@@ -72,6 +74,7 @@ struct Shared {
     runtime: Handle,
     capacity: Capacity,
     places: Semaphore,
+    turns: Turns,
     suspended: CancellationToken,
     tasks: TaskTracker,
 }
@@ -152,6 +155,7 @@ impl Engine {
             runtime: Handle::current(),
             capacity,
             places: Semaphore::new(capacity.at_once.get()),
+            turns: Turns::default(),
             suspended: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
@@ -190,6 +194,7 @@ impl Engine {
         mut changes: Changes,
     ) -> Result<OperationHandle, StoreError> {
         let store = &self.shared.dependencies.store;
+        let _goes_first = self.shared.turns.accept();
         let take = fences::take(store, &mut changes).await?;
         record.attempts = Some(vec![take.next(0)]);
         record.take = Some(take);
@@ -317,9 +322,13 @@ impl Shared {
     }
 
     /// Waits for a free slot. A stopped operation needs none.
-    async fn place(&self, watch: &OperationWatch) -> Option<SemaphorePermit<'_>> {
+    async fn place(&self, watch: &OperationWatch) -> Option<(SemaphorePermit<'_>, Turn<'_>)> {
+        let place = async {
+            let place = self.places.acquire().await;
+            Some((place.ok()?, self.turns.begin().await))
+        };
         tokio::select! {
-            place = self.places.acquire() => place.ok(),
+            place = place => place,
             _ = watch.stopped() => None,
         }
     }
