@@ -25,9 +25,11 @@ pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, default, base] = call.arguments();
     let (value, default) = (value.value(), default.or(0));
     if let Some(text) = value.as_str() {
-        let base = base.integer()?.unwrap_or(10);
         let text = text.trim_matches(python::is_space);
-        let whole = without_underscores(text).map(|text| parsed(&text, base));
+        // A text has no digits to a base that is no integer. It can still be a float.
+        let base = base.integer().ok().map(|base| base.unwrap_or(10));
+        let whole = without_underscores(text).zip(base);
+        let whole = whole.map(|(text, base)| parsed(&text, base));
         return match whole.transpose()?.flatten() {
             Some(whole) => Ok(integer(whole)),
             None => match parsed_float(text) {
