@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::store::kv::{Entry, Version};
 
-/// Bytes.
+/// A key or a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text(pub Vec<u8>);
 
@@ -88,7 +88,7 @@ pub struct Delete {
     pub range_end: Option<Text>,
 }
 
-/// A change. The records of large commits hold them as they are sent.
+/// A change, also in the records of large commits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Change {
     #[serde(rename = "request_put")]
@@ -221,4 +221,28 @@ pub struct AlarmAnswer {
 #[derive(Debug, Deserialize)]
 pub struct VersionAnswer {
     pub etcdcluster: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A manager of another release completes the commit.
+    #[test]
+    fn changes_have_one_form_in_the_records_of_large_commits() {
+        let put = Put {
+            key: Text(b"key".to_vec()),
+            value: Text(b"value".to_vec()),
+            lease: Some(Number(7)),
+        };
+        let delete = Delete {
+            key: Text(b"key".to_vec()),
+            range_end: None,
+        };
+        let changes = [Change::Put(put), Change::Delete(delete)];
+        let form = r#"[{"request_put":{"key":"a2V5","value":"dmFsdWU=","lease":"7"}},{"request_delete_range":{"key":"a2V5"}}]"#;
+        assert_eq!(serde_json::to_string(&changes).unwrap(), form);
+        let read: Vec<Change> = serde_json::from_str(form).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), form);
+    }
 }
