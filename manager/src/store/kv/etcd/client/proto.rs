@@ -1,7 +1,7 @@
 //! The messages of etcd's API (`etcdserverpb`, `mvccpb`), as far as this manager uses them, and what they say of
 //! [`super::wire`]'s questions and answers.
 //!
-//! Written by hand: the definitions of all of etcd's services need `protoc` at build time, and are a hundred times as many
+//! Written by hand: the definitions of all of etcd's services need `protoc` at build time, and have many more
 //! fields. The numbers are those of etcd's `rpc.proto`, which never change.
 
 use prost::{Enumeration, Message, Oneof};
