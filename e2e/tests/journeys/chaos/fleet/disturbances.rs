@@ -1,10 +1,19 @@
-//! When which manager could not answer, because of something that was done to it.
+//! When which manager could not answer, because of something that was done to it, or because the machine stood still.
 
+use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::fault::MANAGERS;
+
 /// A request that was sent before, or that is answered just after, may fail too.
 const MARGIN: Duration = Duration::from_secs(2);
+/// A process that the machine did not let run for so long may have lost its lease.
+const STILL: Duration = Duration::from_secs(2);
+/// A manager that has lost its lease ends and starts again.
+const RECOVERY: Duration = Duration::from_secs(20);
+/// Between two looks at the clock.
+const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 struct Disturbance {
@@ -35,6 +44,26 @@ impl Disturbances {
         let mut open = open.filter(|one| one.manager == manager && one.ended.is_none());
         if let Some(last) = open.next() {
             last.ended = Some(Instant::now());
+        }
+    }
+
+    /// Notes when no process could run: all managers are disturbed then.
+    pub async fn watch_machine(&self) -> Infallible {
+        loop {
+            let begun = Instant::now();
+            tokio::time::sleep(TICK).await;
+            let now = Instant::now();
+            if now - begun < STILL {
+                continue;
+            }
+            let seconds = (now - begun).as_secs_f32();
+            println!("chaos of a fleet: the machine stood still for {seconds:.1} s");
+            let still = |manager| Disturbance {
+                manager,
+                begun,
+                ended: Some(now + RECOVERY),
+            };
+            self.all().extend((0..MANAGERS).map(still));
         }
     }
 

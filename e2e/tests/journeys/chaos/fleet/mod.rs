@@ -97,6 +97,7 @@ async fn disturbed(
     let (log, outcome) = tokio::select! {
         done = work => done,
         error = fleet.supervise() => return Err(error),
+        never = fleet.disturbances.watch_machine() => match never {},
     };
     Ok((outcome, log?))
 }

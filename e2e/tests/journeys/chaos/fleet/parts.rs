@@ -14,8 +14,10 @@ use super::disturbances::Disturbances;
 use super::fault::{MANAGERS, MEMBERS, Place};
 use super::members::{Members, NO_DISK, free_ports};
 
-/// A lease ends, etcd elects a leader, and a manager starts, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A lease ends, etcd elects a leader, and a manager starts, on a machine that other tests keep busy.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// A manager looks at all that it needs before it says whether it is ready.
+const ANSWER: Duration = Duration::from_secs(15);
 /// Between two looks at the managers.
 const LOOK: Duration = Duration::from_millis(200);
 /// Lines of each manager's log that a failure shows.
@@ -55,6 +57,9 @@ impl Fleet {
         }
         let peer_ports: Vec<_> = peers.iter().map(|gate| gate.address().port()).collect();
         let members = Members::start_behind(&ports, &peer_ports, "http", NO_DISK);
+        for (port, _) in &ports {
+            healthy(*port).await?;
+        }
         let library = clock::library();
         if library.is_none() {
             println!("the managers' clocks are not turned: libfaketime is not installed");
@@ -202,7 +207,7 @@ impl Manager {
         let client = ManagerClient::new(&self.url)?;
         until("a manager to be ready", PATIENCE, || async {
             let report = client.readiness();
-            let report = tokio::time::timeout(LOOK * 10, report).await??;
+            let report = tokio::time::timeout(ANSWER, report).await??;
             ensure!(report.ready, "{report:?}");
             Ok(())
         })
@@ -214,6 +219,17 @@ impl Manager {
             gate.set(way);
         }
     }
+}
+
+/// Waits until a member of etcd can do its work: a manager that finds none ends.
+async fn healthy(port: u16) -> Result<()> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    let health = format!("http://127.0.0.1:{port}/health");
+    until("a member of etcd to be healthy", PATIENCE, || async {
+        Ok(http.get(&health).send().await?.error_for_status()?)
+    })
+    .await
+    .map(drop)
 }
 
 fn url(gate: &Gate) -> String {
