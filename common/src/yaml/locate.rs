@@ -5,8 +5,8 @@ use super::error::Location;
 use super::scalar::{self, Plain};
 use super::{Limits, Pointer};
 
-/// A text to search for locations. It is parsed a second time, once for all locations, so that a valid text costs
-/// nothing extra.
+/// A text to search for locations. [`super::read_with_locations`] gives it with the values. Otherwise the text is parsed a
+/// second time, once for all locations, so that a valid text costs nothing extra.
 pub struct TextLocations<'a> {
     /// Empty for a text that cannot be read.
     tree: Option<Tree<'a>>,
@@ -16,6 +16,10 @@ impl<'a> TextLocations<'a> {
     pub fn new(text: &'a str, limits: &Limits) -> Self {
         let tree = compose(text, limits).ok();
         Self { tree }
+    }
+
+    pub(super) fn of(tree: Tree<'a>) -> Self {
+        Self { tree: Some(tree) }
     }
 
     /// The location of the value that a JSON pointer (RFC 6901) names in the first document.

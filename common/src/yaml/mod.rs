@@ -160,8 +160,19 @@ pub fn read_all(
     limits: &Limits,
     duplicates: Duplicates,
 ) -> Result<Vec<Document>, YamlError> {
+    let (documents, _) = read_with_locations(text, limits, duplicates)?;
+    Ok(documents)
+}
+
+/// [`read_all`] with the locations of the values, for callers that ask for them anyway: the text is parsed once.
+pub fn read_with_locations<'a>(
+    text: &'a str,
+    limits: &Limits,
+    duplicates: Duplicates,
+) -> Result<(Vec<Document>, TextLocations<'a>), YamlError> {
     let tree = compose::compose(text, limits)?;
     let mut constructor = construct::Constructor::new(&tree, limits, duplicates);
     let roots = tree.roots.iter();
-    roots.map(|root| constructor.document(*root)).collect()
+    let documents: Result<_, _> = roots.map(|root| constructor.document(*root)).collect();
+    Ok((documents?, TextLocations::of(tree)))
 }

@@ -41,6 +41,7 @@ use serde_json::{Map, Value};
 use crate::engine::Engine;
 use crate::input::{Budget, BudgetError, Files};
 pub use error::{ExpansionError, Fault};
+use reading::lines::Lines;
 use reading::{Content, Text};
 pub use schema::{SchemaCache, cache as schema_cache};
 use template::{Failed, refused};
@@ -86,6 +87,7 @@ pub fn expand(
         watch,
         env: input.env.clone(),
         languages: HashMap::new(),
+        lines: HashMap::new(),
         warnings: Vec::new(),
         secrets: Vec::new(),
         hidden: Vec::new(),
@@ -146,6 +148,8 @@ struct Expander<'a> {
     env: Map<String, Value>,
     /// By the name of a template. `None` if the file is in no language.
     languages: HashMap<String, Option<&'static language::Row>>,
+    /// The lines of the templates that were used so far, by their names.
+    lines: HashMap<String, Lines>,
     warnings: Vec<String>,
     /// The values that schemas have marked so far.
     secrets: Vec<SecretValue>,

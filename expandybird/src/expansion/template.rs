@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
 use super::exposed;
-use super::reading::{self, Text, lines};
+use super::reading::lines::Lines;
+use super::reading::{self, Text};
 use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
 use super::watch::{At, ExpansionStep};
@@ -262,7 +263,12 @@ impl Expander<'_> {
             .is_ok_and(|row| matches!(row.language, Language::Jinja | Language::GoTemplate));
         let resources = configuration.get("resources").and_then(Value::as_array);
         match (is_text, resources) {
-            (true, Some(resources)) => lines::of(&template.content, output, resources.len()),
+            (true, Some(resources)) => {
+                // The same template may be used a thousand times.
+                let lines = self.lines.entry(template.name.clone());
+                let lines = lines.or_insert_with(|| Lines::of(&template.content));
+                lines.behind(output, resources.len())
+            }
             _ => Vec::new(),
         }
     }

@@ -9,20 +9,58 @@ const FURTHER: usize = 3;
 /// Lines that may have written a resource, times bytes of the output. Templates that people write stay far below.
 const WORK: usize = 1 << 26;
 
-/// The line of each resource, from 1. There are so many resources.
-pub fn of(template: &str, output: &str, resources: usize) -> Vec<Option<u32>> {
-    let bytes = output.len();
-    let output: Vec<&str> = output.lines().collect();
-    let items = items(&output);
-    let template: Vec<Pattern<'_>> = template.lines().map(Pattern::new).collect();
-    let first: Vec<usize> = (0..template.len())
-        .filter(|&line| template[line].begins_item())
-        .collect();
-    if items.len() != resources || first.len().saturating_mul(bytes) > WORK {
-        return vec![None; resources];
+/// A template's lines, for all of its outputs.
+pub struct Lines {
+    all: Vec<Pattern>,
+    /// Those with which a resource can begin.
+    first: Vec<usize>,
+}
+
+impl Lines {
+    pub fn of(template: &str) -> Self {
+        let all: Vec<Pattern> = template.lines().map(Pattern::new).collect();
+        let first = (0..all.len())
+            .filter(|&line| all[line].begins_item())
+            .collect();
+        Self { all, first }
     }
-    let written = |item: usize| written(&template, &first, &output[item..]);
-    items.into_iter().map(written).collect()
+
+    /// The line that wrote each resource of an output, from 1. There are so many resources.
+    pub fn behind(&self, output: &str, resources: usize) -> Vec<Option<u32>> {
+        let bytes = output.len();
+        let output: Vec<&str> = output.lines().collect();
+        let items = items(&output);
+        if items.len() != resources || self.first.len().saturating_mul(bytes) > WORK {
+            return vec![None; resources];
+        }
+        let written = |item: usize| self.written(&output[item..]);
+        items.into_iter().map(written).collect()
+    }
+
+    /// The line that wrote the first of these lines.
+    fn written(&self, output: &[&str]) -> Option<u32> {
+        let fits = |line: &usize| self.all[*line].fits(output[0]);
+        let mut found: Vec<usize> = self.first.iter().copied().filter(fits).collect();
+        for further in 1..=FURTHER {
+            let Some(text) = output.get(further).filter(|_| found.len() > 1) else {
+                break;
+            };
+            let goes_on = |line: &usize| {
+                let next = self.all.get(line + further);
+                next.is_some_and(|pattern| pattern.fits(text))
+            };
+            let rest: Vec<usize> = found.iter().copied().filter(goes_on).collect();
+            if !rest.is_empty() {
+                found = rest;
+            }
+        }
+        let most = found.iter().map(|&line| self.all[line].own()).max()?;
+        found.retain(|&line| self.all[line].own() == most);
+        match found[..] {
+            [line] => u32::try_from(line + 1).ok(),
+            _ => None,
+        }
+    }
 }
 
 /// The indices of the lines with which the entries of `resources` begin.
@@ -57,36 +95,11 @@ fn is_item(line: &str, indent: usize) -> bool {
     line.len() - text.len() == indent && (text == "-" || text.starts_with("- "))
 }
 
-/// The line of the template that wrote the first of these lines.
-fn written(template: &[Pattern<'_>], first: &[usize], output: &[&str]) -> Option<u32> {
-    let fits = |line: &usize| template[*line].fits(output[0]);
-    let mut found: Vec<usize> = first.iter().copied().filter(fits).collect();
-    for further in 1..=FURTHER {
-        let Some(text) = output.get(further).filter(|_| found.len() > 1) else {
-            break;
-        };
-        let goes_on = |line: &usize| {
-            let next = template.get(line + further);
-            next.is_some_and(|pattern| pattern.fits(text))
-        };
-        let rest: Vec<usize> = found.iter().copied().filter(goes_on).collect();
-        if !rest.is_empty() {
-            found = rest;
-        }
-    }
-    let most = found.iter().map(|&line| template[line].own()).max()?;
-    found.retain(|&line| template[line].own() == most);
-    match found[..] {
-        [line] => u32::try_from(line + 1).ok(),
-        _ => None,
-    }
-}
-
 /// A line of a template: the texts between its tags.
-struct Pattern<'t>(Vec<&'t str>);
+struct Pattern(Vec<String>);
 
-impl<'t> Pattern<'t> {
-    fn new(line: &'t str) -> Self {
+impl Pattern {
+    fn new(line: &str) -> Self {
         let (mut texts, mut rest) = (Vec::new(), line.trim_end());
         while let Some(begin) = tag(rest) {
             let end = match rest.as_bytes()[begin + 1] {
@@ -94,14 +107,14 @@ impl<'t> Pattern<'t> {
                 b'%' => "%}",
                 _ => "#}",
             };
-            texts.push(&rest[..begin]);
+            texts.push(rest[..begin].to_owned());
             // A tag may end on a later line.
             rest = match rest[begin + 2..].find(end) {
                 Some(at) => &rest[begin + 2 + at + 2..],
                 None => "",
             };
         }
-        texts.push(rest);
+        texts.push(rest.to_owned());
         Self(texts)
     }
 
@@ -123,18 +136,18 @@ impl<'t> Pattern<'t> {
             return false;
         };
         if rest.is_empty() {
-            return *first == line;
+            return first == line;
         }
-        let Some(mut inside) = line.strip_prefix(first) else {
+        let Some(mut inside) = line.strip_prefix(first.as_str()) else {
             return false;
         };
         for text in &rest[..rest.len() - 1] {
-            let Some(at) = inside.find(text) else {
+            let Some(at) = inside.find(text.as_str()) else {
                 return false;
             };
             inside = &inside[at + text.len()..];
         }
-        inside.ends_with(last)
+        inside.ends_with(last.as_str())
     }
 }
 
@@ -147,6 +160,10 @@ fn tag(line: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(template: &str, output: &str, resources: usize) -> Vec<Option<u32>> {
+        Lines::of(template).behind(output, resources)
+    }
 
     const TEMPLATE: &str = "\
 # a comment

@@ -25,7 +25,7 @@ pub struct Text<'a> {
     pub list: &'a str,
     /// Present if the user knows its lines.
     content: Option<&'a str>,
-    /// Parsed again for the first fault, once for all faults.
+    /// Of a text that was read; parsed again for the first fault of others.
     places: OnceCell<TextLocations<'a>>,
     /// The location of each object, for a text of Kubernetes objects.
     objects: Vec<Pointer>,
@@ -99,8 +99,9 @@ impl<'a> Text<'a> {
     /// The content of the configuration.
     pub fn read(&mut self) -> Result<Content, ExpansionError> {
         let content = self.content.unwrap_or_default();
-        let documents = yaml::read_all(content, &Limits::DEFAULT, Duplicates::Error)
-            .map_err(|error| self.unreadable(&error))?;
+        let read = yaml::read_with_locations(content, &Limits::DEFAULT, Duplicates::Error);
+        let (documents, places) = read.map_err(|error| self.unreadable(&error))?;
+        self.places = OnceCell::from(places);
         if matches!(&documents[..], [one] if manifests::is_template(&one.value)) {
             return Ok(Content::Template);
         }
