@@ -1,14 +1,20 @@
 //! Whose turn it is: acceptances go before the operations that have not begun.
 //!
 //! A caller waits for an acceptance, and nobody for the begin of an operation that waits anyway. Both need the same processors and
-//! the same store. So while acceptances are under way, an operation begins only if few others run. Those that run go on.
+//! the same store. So while acceptances are under way, an operation begins only if no other runs. Those that run go on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 /// Operations that run however many acceptances are under way, so that the work goes on.
-const ALWAYS: usize = 4;
+const ALWAYS: usize = 1;
+/// Callers that send one write after another leave gaps of a few milliseconds. The others begin in a longer one.
+const QUIET: Duration = Duration::from_millis(20);
+/// An operation does not wait longer for its turn than this after the one before it, however busy the manager is.
+const LONGEST: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 pub struct Turns {
@@ -22,11 +28,19 @@ pub struct Turns {
 struct State {
     acceptances: usize,
     running: usize,
+    /// When the last acceptance ended.
+    last: Option<Instant>,
 }
 
 impl State {
-    fn lets_begin(&self) -> bool {
-        self.acceptances == 0 || self.running < ALWAYS
+    /// When an operation may begin, as far as that is known.
+    fn begins(&self) -> Option<Instant> {
+        let now = Instant::now();
+        match self.last {
+            _ if self.running < ALWAYS => Some(now),
+            _ if self.acceptances > 0 => None,
+            last => Some(last.map_or(now, |last| last + QUIET)),
+        }
     }
 }
 
@@ -51,26 +65,23 @@ impl Turns {
     /// Waits until an operation may begin.
     pub async fn begin(&self) -> Turn<'_> {
         let _first = self.line.lock().await;
+        let latest = Instant::now() + LONGEST;
         loop {
             let changed = self.changed.notified();
-            if let Some(turn) = self.taken() {
-                return turn;
+            let begins = self.state().begins().unwrap_or(latest).min(latest);
+            if begins <= Instant::now() {
+                self.state().running += 1;
+                return Turn(self);
             }
-            changed.await;
+            // Whatever ended the wait is looked at next.
+            let _ = timeout_at(begins, changed).await;
         }
-    }
-
-    fn taken(&self) -> Option<Turn<'_>> {
-        let mut state = self.state();
-        let begins = state.lets_begin();
-        state.running += usize::from(begins);
-        begins.then(|| Turn(self))
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
         change(&mut state);
-        if state.lets_begin() {
+        if state.begins().is_some() {
             self.changed.notify_waiters();
         }
     }
@@ -78,7 +89,10 @@ impl Turns {
 
 impl Drop for Acceptance<'_> {
     fn drop(&mut self) {
-        self.0.change(|state| state.acceptances -= 1);
+        self.0.change(|state| {
+            state.acceptances -= 1;
+            state.last = Some(Instant::now());
+        });
     }
 }
 
@@ -97,7 +111,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn operations_begin_in_order_once_no_acceptance_is_under_way_or_few_run() {
+    async fn operations_begin_in_order_in_a_gap_between_acceptances_or_if_few_run() {
         let turns = Turns::default();
         let mut running = Vec::new();
         for _ in 0..ALWAYS + 2 {
@@ -116,8 +130,30 @@ mod tests {
         let [one, other] = accepted;
         drop(one);
         assert!(poll!(second.as_mut()).is_pending());
+        assert_eq!(turns.state().begins(), None);
         drop(other);
+        // A caller that sends one write after another.
+        drop(turns.accept());
+        let (last, begins) = {
+            let state = turns.state();
+            (state.last.unwrap(), state.begins())
+        };
+        assert_eq!(begins, Some(last + QUIET));
         second.await;
         drop(turn);
+    }
+
+    #[tokio::test]
+    async fn an_operation_begins_at_last_though_acceptances_do_not_end() {
+        let turns = Turns::default();
+        let mut running = Vec::new();
+        for _ in 0..ALWAYS {
+            running.push(turns.begin().await);
+        }
+        let _accepted = turns.accept();
+        assert_eq!(turns.state().begins(), None);
+        for _ in 0..2 {
+            running.push(turns.begin().await);
+        }
     }
 }
