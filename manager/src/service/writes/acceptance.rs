@@ -21,6 +21,8 @@ const DECISIONS: usize = 5;
 impl Writes {
     /// Decides and commits, and repeats this if the deployment changed meanwhile. `committed` is the manifest of a
     /// commit.
+    ///
+    /// A create first takes it that there is no such deployment, because the commit finds that out anyway.
     pub(super) async fn accept(
         &self,
         draft: Draft,
@@ -33,7 +35,11 @@ impl Writes {
         let mut decisions = 0;
         loop {
             let id = draft.operation()?;
-            let found = deployments::find(&self.store, &draft.name).await?;
+            let is_read = decisions > 0 || draft.intent.new_deployment().is_none();
+            let found = match is_read {
+                true => deployments::find(&self.store, &draft.name).await?,
+                false => None,
+            };
             self.authorize(&draft, found.as_ref()).await?;
             let request = match repeats.look(&draft, committed.as_ref(), &id).await? {
                 Repeat::Same(handle) => return Ok(handle),
@@ -42,9 +48,19 @@ impl Writes {
             if !self.engine.has_room() {
                 return Err(crowded());
             }
-            let found = self.permitted(&draft, found, committed.as_ref()).await?;
-            if decisions == 0 {
-                self.within_quota(&draft).await?;
+            let found = match is_read {
+                true => self.permitted(&draft, found, committed.as_ref()).await?,
+                false => None,
+            };
+            if decisions == 0
+                && let Err(exceeded) = self.within_quota(&draft).await
+            {
+                // That there is such a deployment already says more.
+                if !is_read {
+                    let found = deployments::find(&self.store, &draft.name).await?;
+                    self.permitted(&draft, found, committed.as_ref()).await?;
+                }
+                return Err(exceeded);
             }
             let mut record = draft.record(id, found.as_ref(), committed.clone())?;
             let warning = self.past_broker(&draft).await?;

@@ -1,7 +1,8 @@
 //! Limits on the deployments of a namespace and on the size of one deployment.
 //!
 //! Counting reads every deployment, so the last count is kept as an upper bound. It grows with each new deployment and
-//! is counted again only when it reaches the limit. Deleted deployments are noticed then.
+//! is counted again only when it reaches the limit. Deleted deployments, and creates that were refused later, are noticed
+//! then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -155,6 +156,26 @@ mod tests {
         deleted.unwrap();
         create(&served, "d", "one").await.unwrap();
         refused(create(&served, "e", "one").await);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_deployment_that_exists_is_named_before_the_limit_and_uses_none_of_it() {
+        let mut bed = TestBed::new();
+        bed.quotas.max_deployments = NonZeroUsize::new(2);
+        let served = Served::on(bed).await;
+        create(&served, "a", "one").await.unwrap();
+        for _ in 0..3 {
+            match create(&served, "a", "one").await {
+                Err(ClientError::Answered(body)) if body.code == ErrorCode::AlreadyExists => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        create(&served, "b", "one").await.unwrap();
+        match create(&served, "b", "one").await {
+            Err(ClientError::Answered(body)) if body.code == ErrorCode::AlreadyExists => {}
+            other => panic!("{other:?}"),
+        }
+        refused(create(&served, "c", "one").await);
     }
 
     #[tokio::test(flavor = "multi_thread")]
