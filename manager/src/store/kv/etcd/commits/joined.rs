@@ -1,8 +1,8 @@
 //! Small commits that wait at the same time are made in one transaction.
 //!
 //! etcd takes some milliseconds for a transaction, whatever its size. While some are under way, further commits wait, and
-//! the next transaction makes as many of them as fit. Alone, a commit waits for nobody. Commits that a caller waits for do
-//! not wait for others. Commits that add to numbers go one after another: they would wait for each other's numbers anyway.
+//! the next transaction makes as many of them as fit. Alone, a commit waits for nobody. Commits that a caller waits for only
+//! wait for each other. Commits that add to numbers go one after another: they would wait for each other's numbers anyway.
 //!
 //! A transaction makes its commits as if one came after the other ([`Joint::admits`]). If an expectation of one of them
 //! does not hold, each is made for itself.
@@ -18,8 +18,9 @@ use crate::store::kv::etcd::Shared;
 use crate::store::kv::etcd::client::refusal::failed;
 use crate::store::kv::{Commit, Key, KvError};
 
-/// Transactions that are under way at once, with commits that a caller waits for. etcd makes them durable together.
-const URGENT: usize = 4;
+/// Transactions that are under way at once, with commits that a caller waits for. With more, each would have fewer commits,
+/// and all of them together would cost so much more that callers wait longer.
+const URGENT: usize = 1;
 /// The same, of the steps of operations. Two use the time in which etcd makes one durable; more would join less.
 const OTHERS: usize = 2;
 
