@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod drift;
+mod latest;
 pub mod live;
 pub mod manifests;
 pub mod previews;
@@ -15,8 +16,8 @@ use common::api::manager::{
 use common::api::page::{Page, PageQuery};
 use common::model::{ClusterName, Deployment, DeploymentName, DeploymentStatus, Namespace};
 
+use self::latest::LatestRows;
 use super::access::visibility::{VisibilityFilter, VisibilityFilters, filter_page, json};
-use super::pages::by_name;
 use crate::auth::authorization::Question;
 use crate::auth::{Caller, Verb};
 use crate::domain::operation::correction;
@@ -109,25 +110,27 @@ impl Deployments {
         wanted: &Wanted,
         visible: &mut VisibilityFilter<'_>,
     ) -> Result<Page<DeploymentRow>, Error> {
-        let mut rows = Vec::new();
+        let mut namespaces = BTreeSet::new();
         index::each(&self.store, |row| {
-            if wanted.is(row) {
-                rows.push(row.clone());
+            if wanted.is(row) && !namespaces.contains(&row.namespace) {
+                namespaces.insert(row.namespace.clone());
             }
         })
         .await?;
-        let seen = visible
-            .namespaces(rows.iter().map(|row| &row.namespace))
-            .await?;
-        let rows = rows.into_iter().zip(seen);
-        let rows = rows.filter_map(|(row, seen)| seen.then(|| (changed_key(&row), row)));
-        let mut rows: Vec<_> = rows.collect();
-        rows.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        let page = by_name(rows, |(key, _)| key, page)?;
-        Ok(Page {
-            items: page.items.into_iter().map(|(_, row)| row).collect(),
-            next_page_token: page.next_page_token,
+        let mut seen = BTreeSet::new();
+        for namespace in namespaces {
+            if visible.namespace(&namespace).await? {
+                seen.insert(namespace);
+            }
+        }
+        let mut latest = LatestRows::new(page)?;
+        index::each(&self.store, |row| {
+            if wanted.is(row) && seen.contains(&row.namespace) {
+                latest.meet(row);
+            }
         })
+        .await?;
+        Ok(latest.page()?)
     }
 
     async fn wanted(&self, query: &DeploymentsQuery) -> Result<Wanted, Error> {
@@ -210,12 +213,6 @@ impl Wanted {
             && of_type.is_none_or(|names| names.contains(&row.name))
             && self.selector.matches(&row.labels)
     }
-}
-
-/// Sorts what changed last first; unique by the name.
-fn changed_key(row: &DeploymentRow) -> String {
-    let age = i64::MAX - row.changed_at().as_millisecond();
-    format!("{age:020} {}", row.name)
 }
 
 pub fn missing(name: &DeploymentName) -> Error {
