@@ -155,7 +155,7 @@ impl Engine {
             runtime: Handle::current(),
             capacity,
             places: Semaphore::new(capacity.at_once.get()),
-            turns: Turns::default(),
+            turns: Turns::of_this_machine(),
             suspended: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };

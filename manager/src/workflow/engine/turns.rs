@@ -1,23 +1,24 @@
 //! Whose turn it is: acceptances go before the operations that have not begun.
 //!
 //! A caller waits for an acceptance, and nobody for the begin of an operation that waits anyway. Both need the same processors and
-//! the same store. So while acceptances are under way, an operation begins only if no other runs. Those that run go on.
+//! the same store. So while acceptances are under way, an operation begins only if few others run. Those that run go on.
 
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// Operations that run however many acceptances are under way, so that the work goes on.
-const ALWAYS: usize = 1;
 /// Callers that send one write after another leave gaps of a few milliseconds. The others begin in a longer one.
 const QUIET: Duration = Duration::from_millis(20);
 /// An operation does not wait longer for its turn than this after the one before it, however busy the manager is.
 const LONGEST: Duration = Duration::from_millis(100);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Turns {
+    /// Operations that run however many acceptances are under way, so that the work goes on.
+    always: NonZeroUsize,
     state: Mutex<State>,
     changed: Notify,
     /// The operations begin in the order of their acceptance: only the first one waits for its turn.
@@ -34,10 +35,10 @@ struct State {
 
 impl State {
     /// When an operation may begin, as far as that is known.
-    fn begins(&self) -> Option<Instant> {
+    fn begins(&self, always: NonZeroUsize) -> Option<Instant> {
         let now = Instant::now();
         match self.last {
-            _ if self.running < ALWAYS => Some(now),
+            _ if self.running < always.get() => Some(now),
             _ if self.acceptances > 0 => None,
             last => Some(last.map_or(now, |last| last + QUIET)),
         }
@@ -53,6 +54,21 @@ pub struct Acceptance<'a>(&'a Turns);
 pub struct Turn<'a>(&'a Turns);
 
 impl Turns {
+    pub fn new(always: NonZeroUsize) -> Self {
+        Self {
+            always,
+            state: Mutex::default(),
+            changed: Notify::new(),
+            line: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Operations always have half of the processors.
+    pub fn of_this_machine() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Self::new(NonZeroUsize::new(processors / 2).unwrap_or(NonZeroUsize::MIN))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,7 +84,8 @@ impl Turns {
         let latest = Instant::now() + LONGEST;
         loop {
             let changed = self.changed.notified();
-            let begins = self.state().begins().unwrap_or(latest).min(latest);
+            let begins = self.state().begins(self.always);
+            let begins = begins.unwrap_or(latest).min(latest);
             if begins <= Instant::now() {
                 self.state().running += 1;
                 return Turn(self);
@@ -81,7 +98,7 @@ impl Turns {
     fn change(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
         change(&mut state);
-        if state.begins().is_some() {
+        if state.begins(self.always).is_some() {
             self.changed.notify_waiters();
         }
     }
@@ -110,11 +127,13 @@ mod tests {
 
     use super::*;
 
+    const ALWAYS: NonZeroUsize = NonZeroUsize::new(2).unwrap();
+
     #[tokio::test]
     async fn operations_begin_in_order_in_a_gap_between_acceptances_or_if_few_run() {
-        let turns = Turns::default();
+        let turns = Turns::new(ALWAYS);
         let mut running = Vec::new();
-        for _ in 0..ALWAYS + 2 {
+        for _ in 0..ALWAYS.get() + 2 {
             running.push(turns.begin().await);
         }
         let accepted = [turns.accept(), turns.accept()];
@@ -130,13 +149,13 @@ mod tests {
         let [one, other] = accepted;
         drop(one);
         assert!(poll!(second.as_mut()).is_pending());
-        assert_eq!(turns.state().begins(), None);
+        assert_eq!(turns.state().begins(ALWAYS), None);
         drop(other);
         // A caller that sends one write after another.
         drop(turns.accept());
         let (last, begins) = {
             let state = turns.state();
-            (state.last.unwrap(), state.begins())
+            (state.last.unwrap(), state.begins(ALWAYS))
         };
         assert_eq!(begins, Some(last + QUIET));
         second.await;
@@ -145,13 +164,13 @@ mod tests {
 
     #[tokio::test]
     async fn an_operation_begins_at_last_though_acceptances_do_not_end() {
-        let turns = Turns::default();
+        let turns = Turns::new(ALWAYS);
         let mut running = Vec::new();
-        for _ in 0..ALWAYS {
+        for _ in 0..ALWAYS.get() {
             running.push(turns.begin().await);
         }
         let _accepted = turns.accept();
-        assert_eq!(turns.state().begins(), None);
+        assert_eq!(turns.state().begins(ALWAYS), None);
         for _ in 0..2 {
             running.push(turns.begin().await);
         }
