@@ -12,13 +12,15 @@ use tokio::time::{Instant, timeout_at};
 
 /// Callers that send one write after another leave gaps of a few milliseconds. The others begin in a longer one.
 const QUIET: Duration = Duration::from_millis(20);
-/// An operation does not wait longer for its turn than this after the one before it, however busy the manager is.
+/// However busy the manager is, operations begin so often.
 const LONGEST: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub struct Turns {
     /// Operations that run however many acceptances are under way, so that the work goes on.
     always: NonZeroUsize,
+    /// An operation does not wait longer for its turn than this after the one before it.
+    longest: Duration,
     state: Mutex<State>,
     changed: Notify,
     /// The operations begin in the order of their acceptance: only the first one waits for its turn.
@@ -54,9 +56,10 @@ pub struct Acceptance<'a>(&'a Turns);
 pub struct Turn<'a>(&'a Turns);
 
 impl Turns {
-    pub fn new(always: NonZeroUsize) -> Self {
+    pub fn new(always: NonZeroUsize, longest: Duration) -> Self {
         Self {
             always,
+            longest,
             state: Mutex::default(),
             changed: Notify::new(),
             line: tokio::sync::Mutex::default(),
@@ -66,7 +69,8 @@ impl Turns {
     /// Operations always have half of the processors.
     pub fn of_this_machine() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self::new(NonZeroUsize::new(processors / 2).unwrap_or(NonZeroUsize::MIN))
+        let half = NonZeroUsize::new(processors / 2).unwrap_or(NonZeroUsize::MIN);
+        Self::new(half, LONGEST)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -81,7 +85,7 @@ impl Turns {
     /// Waits until an operation may begin.
     pub async fn begin(&self) -> Turn<'_> {
         let _first = self.line.lock().await;
-        let latest = Instant::now() + LONGEST;
+        let latest = Instant::now() + self.longest;
         loop {
             let changed = self.changed.notified();
             let begins = self.state().begins(self.always);
@@ -131,7 +135,8 @@ mod tests {
 
     #[tokio::test]
     async fn operations_begin_in_order_in_a_gap_between_acceptances_or_if_few_run() {
-        let turns = Turns::new(ALWAYS);
+        // Longer than any pause of the machine.
+        let turns = Turns::new(ALWAYS, Duration::from_secs(3600));
         let mut running = Vec::new();
         for _ in 0..ALWAYS.get() + 2 {
             running.push(turns.begin().await);
@@ -164,7 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_operation_begins_at_last_though_acceptances_do_not_end() {
-        let turns = Turns::new(ALWAYS);
+        let turns = Turns::new(ALWAYS, LONGEST);
         let mut running = Vec::new();
         for _ in 0..ALWAYS.get() {
             running.push(turns.begin().await);
