@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::web::ServiceConfig;
 use anyhow::Context;
 use common::client::http::builder;
 use common::server::{CallerPolicy, Listening, ServeError, Serving, Stopper};
@@ -13,6 +14,7 @@ use common::telemetry;
 use manager_registry::Registries;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::auth::{AccessControl, Auth};
 use crate::broker::BrokerListener;
@@ -21,9 +23,10 @@ use crate::config::{Config, StorePlace};
 use crate::credentials::Vault;
 use crate::deployer::{Deployer, Deployers, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
+use crate::http::stored::LateServices;
 use crate::keys::{KeyPlace, Ring};
 use crate::registrations::StoredRegistrations;
-use crate::relay::{Leaving, Proof, Relays, Standby, advertised};
+use crate::relay::{self, Leaving, Proof, Relays, Standby, advertised};
 use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
@@ -47,9 +50,8 @@ const LAST: Duration = Duration::from_secs(1);
 /// Every start reads and verifies the whole store. If this takes longer, the manager serves meanwhile.
 const CHECK: Duration = Duration::from_millis(500);
 
-/// The manager's dependencies, which tests replace.
+/// The manager's dependencies beside its store, which tests replace.
 pub struct Ports {
-    pub kv: Arc<dyn Kv>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
     /// Where the deployer is, for people.
@@ -74,8 +76,7 @@ pub struct App {
 }
 
 impl App {
-    pub async fn new(ports: Ports) -> anyhow::Result<Self> {
-        let store = Store::open(ports.kv).await?;
+    pub fn new(store: Store, ports: Ports) -> anyhow::Result<Self> {
         let ring = match store.ring() {
             Some(ring) => ring,
             None => Arc::new(Ring::open(ports.credential_key, false)?),
@@ -147,16 +148,18 @@ async fn serve(mut config: Config) -> anyhow::Result<()> {
     let outside = Outside::new(&config)?;
     let access = outside.policy();
     metrics::owns(false);
-    let Some(mut store) = OpenStore::open(&mut config, &access).await? else {
+    let Some(mut store) = OpenStore::open(&mut config, &outside, &access).await? else {
         return Ok(());
     };
     metrics::owns(true);
     metrics::show();
     engine::metrics::show();
-    let ports = outside.ports(&config, store.kv.clone())?;
+    let ports = outside.ports(&config)?;
     let checking = verify(store.kv.clone()).await?;
-    let app = App::new(ports)
+    let app = Store::open(store.kv.clone())
         .await
+        .map_err(anyhow::Error::from)
+        .and_then(|store| App::new(store, ports))
         .with_context(|| format!("failed to start on store {}", config.store))?;
     let resumed = app
         .engine
@@ -201,6 +204,7 @@ async fn serve(mut config: Config) -> anyhow::Result<()> {
 }
 
 /// What the manager uses beside its store.
+#[derive(Clone)]
 struct Outside {
     expander: Arc<dyn Expander>,
     deployer: Arc<dyn Deployer>,
@@ -231,9 +235,8 @@ impl Outside {
         }
     }
 
-    fn ports(self, config: &Config, kv: Arc<dyn Kv>) -> anyhow::Result<Ports> {
+    fn ports(self, config: &Config) -> anyhow::Result<Ports> {
         Ok(Ports {
-            kv,
             expander: self.expander,
             auth: self.auth,
             deployer: self.deployer,
@@ -262,7 +265,11 @@ struct OpenStore {
 
 impl OpenStore {
     /// None if the process is to stop before it has the store.
-    async fn open(config: &mut Config, access: &CallerPolicy) -> anyhow::Result<Option<Self>> {
+    async fn open(
+        config: &mut Config,
+        outside: &Outside,
+        access: &CallerPolicy,
+    ) -> anyhow::Result<Option<Self>> {
         let (key, accept) = (config.credential_key()?, config.accept_loss.clone());
         let without_others = |kv| Self {
             kv,
@@ -282,13 +289,16 @@ impl OpenStore {
                 let disk = Arc::new(SledKv::open(&folder, accept.as_deref())?);
                 Some(without_others(Store::sealed(disk, key).await?))
             }
-            StorePlace::Etcd(address) => Self::wait_for(config, access.clone(), &address).await?,
+            StorePlace::Etcd(address) => {
+                Self::wait_for(config, outside, access.clone(), &address).await?
+            }
             StorePlace::Memory => Some(without_others(Arc::new(MemoryKv::default()))),
         })
     }
 
     async fn wait_for(
         config: &mut Config,
+        outside: &Outside,
         access: CallerPolicy,
         address: &EtcdAddress,
     ) -> anyhow::Result<Option<Self>> {
@@ -303,7 +313,19 @@ impl OpenStore {
         let candidate = Arc::new(Store::candidate(own, &ring));
         let services = config.services.access()?;
         let mut signals = Signals::watch().context("signals cannot be watched")?;
-        let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;
+        let reads = LateServices::default();
+        let own = reads.clone();
+        let own = move |routes: &mut ServiceConfig| {
+            http::stored_reads(routes, &own, relay::own_first, relay::passed_on);
+        };
+        let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring, own)?;
+        let _reading = AbortOnDropHandle::new(tokio::spawn(read_meanwhile(
+            config.clone(),
+            outside.clone(),
+            address.clone(),
+            ring,
+            reads,
+        )));
         let opening = async {
             let etcd = EtcdKv::open(address, &config.store_access, accept, &candidate).await?;
             let kv = Store::sealed(Arc::new(etcd.clone()), key.clone()).await?;
@@ -383,6 +405,32 @@ impl OpenStore {
         if let Some(standby) = self.standby.take() {
             self.standby = Some(standby.hand_over().await);
         }
+    }
+}
+
+/// As soon as there is a store, another manager's, its reads are answered here too.
+async fn read_meanwhile(
+    config: Config,
+    outside: Outside,
+    address: EtcdAddress,
+    ring: Arc<Ring>,
+    reads: LateServices,
+) {
+    let services = async || {
+        let store = Store::of_another(&address, &config.store_access, ring.clone()).await?;
+        let Some(store) = store else {
+            return anyhow::Ok(None);
+        };
+        let ports = outside.clone().ports(&config)?;
+        Ok(Some(App::new(store, ports)?.services))
+    };
+    loop {
+        match services().await {
+            Ok(Some(services)) => return reads.are(services),
+            Ok(None) => {}
+            Err(error) => tracing::debug!("the store cannot be read yet: {error:#}"),
+        }
+        tokio::time::sleep(LAST).await;
     }
 }
 

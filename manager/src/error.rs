@@ -75,6 +75,9 @@ impl From<Error> for ApiError {
                 tracing::error!(%error, "the store takes nothing now");
                 Self::new(ErrorCode::Unavailable, error.to_string())
             }
+            Error::Store(error @ (StoreError::NotOwner | StoreError::Kv(KvError::NotWhole))) => {
+                Self::new(ErrorCode::Unavailable, error.to_string())
+            }
             Error::Store(error) => Self::internal(&error),
             Error::Registry(RegistryError::Registrations(error)) => Self::internal(&*error),
             Error::Vault(error @ VaultError::Unknown(_)) => {

@@ -10,6 +10,7 @@ mod operations;
 mod readiness;
 mod registries;
 mod requests;
+pub mod stored;
 mod templates;
 mod whoami;
 
@@ -62,6 +63,23 @@ macro_rules! routes {
                     (Method::$first, guarded($need, (stringify!($noun), stringify!($verb)), web::to($noun::$verb))),
                     $((Method::$method, guarded($needs, (stringify!($nouns), stringify!($verbs)), web::to($nouns::$verbs))),)*
                 ]));
+            )*
+        }
+
+        /// The routes that the store alone answers, for a process that only reads it. `answered` is around each of them, and
+        /// `others` takes the other methods of their paths.
+        pub fn stored_reads(
+            routes: &mut ServiceConfig,
+            services: &stored::LateServices,
+            answered: impl Fn(Route) -> Route,
+            others: impl Fn() -> Route,
+        ) {
+            $(
+                if stored::is_read((stringify!($noun), stringify!($verb))) {
+                    let route = guarded($need, (stringify!($noun), stringify!($verb)), web::to($noun::$verb));
+                    let route = services.around(answered(route)).method(Method::$first);
+                    routes.service(web::resource($path).route(route).default_service(others()));
+                }
             )*
         }
     };

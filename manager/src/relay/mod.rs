@@ -7,6 +7,8 @@
 //!                └── waits for the next owner, and sends what is safe to repeat once more
 //! ```
 //!
+//! Some reads it answers by itself, without the owner ([`own`]).
+//!
 //! An owner that is to stop does the same: it gives the store up first, and passes on what it has in hand ([`leaving`]).
 //!
 //! So every manager on one etcd answers every request, and a caller need not know which one works. It does not know what
@@ -15,6 +17,7 @@
 pub mod advertised;
 mod forward;
 mod leaving;
+mod own;
 mod proof;
 mod repeatable;
 mod standby;
@@ -25,7 +28,7 @@ use std::time::Duration;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use actix_web::{HttpRequest, HttpResponse, ResponseError, Route};
 use bytes::Bytes;
 use common::api::error::ErrorCode;
 use common::client::ClientAccess;
@@ -40,6 +43,7 @@ use crate::keys::Ring;
 use crate::store::kv::Owner;
 
 pub use self::leaving::Leaving;
+pub use self::own::own_first;
 pub use self::proof::Proof;
 pub use self::repeatable::Repeatable;
 pub use self::standby::Standby;
@@ -72,14 +76,20 @@ impl Relays {
         Ok(Self(Arc::new(relay)))
     }
 
-    /// All paths.
-    pub fn routes(&self, routes: &mut ServiceConfig) {
+    /// All paths. `own` adds those that this manager may answer by itself.
+    pub fn routes(&self, routes: &mut ServiceConfig, own: impl FnOnce(&mut ServiceConfig)) {
         routes
             .app_data(Data::from(self.0.clone()))
             .service(at("/readyz", [(Method::GET, web::to(ready))]))
             .service(at("/metrics", [(Method::GET, web::to(own_metrics))]))
+            .configure(own)
             .service(web::resource("/{path:.*}").to(pass_on));
     }
+}
+
+/// A route whose requests are passed on.
+pub fn passed_on() -> Route {
+    web::to(pass_on)
 }
 
 async fn pass_on(relay: Data<Relay>, request: HttpRequest, body: AnyBody) -> HttpResponse {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actix_web::web::ServiceConfig;
 use common::client::ClientAccess;
 use common::server::{Listening, ServeError, Serving};
 
@@ -25,6 +26,8 @@ struct Waiting {
 }
 
 impl Standby {
+    /// `own` adds the routes of the API that this manager may answer by itself.
+    ///
     /// # Errors
     /// If the servers cannot start.
     pub fn start(
@@ -33,6 +36,7 @@ impl Standby {
         broker: Option<Listening>,
         access: &ClientAccess,
         ring: &Arc<Ring>,
+        own: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     ) -> anyhow::Result<Self> {
         let relays = |url, repeatable| {
             Relays::new(candidate.owners(), url, repeatable, access, ring.clone())
@@ -41,11 +45,11 @@ impl Standby {
             |owner: &Owner| owner.url.as_deref(),
             Repeatable::DeploymentsApi,
         )?;
-        let api = Waiting::start(api, for_api)?;
+        let api = Waiting::start(api, for_api, own)?;
         let broker = match broker {
             Some(broker) => {
                 let for_broker = relays(|owner| owner.broker.as_deref(), Repeatable::Broker)?;
-                Some(Waiting::start(broker, for_broker)?)
+                Some(Waiting::start(broker, for_broker, |_: &mut _| {})?)
             }
             None => None,
         };
@@ -132,9 +136,15 @@ impl Standby {
 }
 
 impl Waiting {
-    fn start(address: Listening, relays: Relays) -> Result<Self, ServeError> {
+    fn start(
+        address: Listening,
+        relays: Relays,
+        own: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    ) -> Result<Self, ServeError> {
         let all = relays.clone();
-        let server = address.again()?.start(move |routes| all.routes(routes))?;
+        let server = address
+            .again()?
+            .start(move |routes| all.routes(routes, own.clone()))?;
         Ok(Self {
             relays,
             // This process decides when the servers that follow stop: after the store is given up.

@@ -28,8 +28,8 @@ pub use self::record::format;
 
 use self::format::Format;
 use self::kv::{
-    Candidate, Commit, Entry, EtcdAddress, EtcdKv, Key, Kv, KvError, Order, Owner, Pace,
-    Registered, Scan, SealError, SealedKv, StoreAccess,
+    Candidate, Commit, Entry, EtcdAddress, EtcdKv, EtcdReader, Key, Kv, KvError, Order, Owner,
+    Pace, Registered, Scan, SealError, SealedKv, StoreAccess,
 };
 use self::operations::answers;
 use self::operations::fences::Fences;
@@ -73,6 +73,9 @@ pub enum StoreError {
     /// A state that no manager writes.
     #[error("the store or the manager is at fault: {0}")]
     Broken(String),
+    /// A question that another process cannot answer.
+    #[error("only the manager that has the store can answer this")]
+    NotOwner,
     #[error("the page token is not one that this list gave")]
     PageToken,
     #[error("limit is 0: it must be between 1 and {PAGE_ITEMS_MAX}")]
@@ -112,7 +115,8 @@ pub struct Store {
     gate: Arc<RwLock<()>>,
     fences: Fences,
     format: Format,
-    index: Arc<deployments::index::Index>,
+    /// None where others write: this process does not learn what changes.
+    index: Option<Arc<deployments::index::Index>>,
 }
 
 /// Changes to commit together.
@@ -133,13 +137,32 @@ impl Store {
         Ok(store)
     }
 
+    /// A store on etcd that another manager has, for reading. `None` if there is none yet.
+    pub async fn of_another(
+        address: &EtcdAddress,
+        access: &StoreAccess,
+        ring: Arc<Ring>,
+    ) -> Result<Option<Self>, StoreError> {
+        let partial = [keys::restoring(), keys::transfer()];
+        let Some(reader) = EtcdReader::open(address, access, &partial).await? else {
+            return Ok(None);
+        };
+        let store = Self {
+            index: None,
+            ..Self::over(Arc::new(SealedKv::over(Arc::new(reader), ring)))
+        };
+        let (format, entry) = maintenance::upgrade::found(&store).await?;
+        maintenance::upgrade::check(format)?;
+        Ok(entry.map(|_| store))
+    }
+
     fn over(kv: Arc<dyn Kv>) -> Self {
         Self {
             kv,
             gate: Arc::default(),
             fences: Fences::default(),
             format: Format::default(),
-            index: Arc::default(),
+            index: Some(Arc::default()),
         }
     }
 
@@ -257,7 +280,9 @@ impl Store {
         let store = self.clone();
         let done = tokio::spawn(async move {
             let outcome = store.committed(changes).await;
-            store.index.touch(touched);
+            if let Some(index) = &store.index {
+                index.touch(touched);
+            }
             outcome
         });
         match done.await {

@@ -18,6 +18,7 @@ use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::keys::KeyPlace;
 use crate::service::writes::quota::Quotas;
+use crate::store::Store;
 use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::workflow::{Capacity, Retry};
 
@@ -99,7 +100,6 @@ impl TestBed {
         let deployer: Arc<dyn Deployer> = self.deployer.clone();
         let ports = Ports {
             auth: self.auth.open(&deployer)?,
-            kv,
             expander: self.expander.clone(),
             deployer: self.deployer.clone(),
             deployer_url: "http://127.0.0.1:8082".to_owned(),
@@ -118,7 +118,7 @@ impl TestBed {
             drift_checks: self.drift_checks,
             quotas: self.quotas.clone(),
         };
-        App::new(ports).await
+        App::new(Store::open(kv).await?, ports)
     }
 
     /// Every key of the store, with `·` between the parts.

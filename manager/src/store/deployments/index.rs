@@ -171,6 +171,14 @@ async fn all(store: &Store) -> Result<BTreeMap<Key, DeploymentRow>, StoreError> 
     }
 }
 
+/// # Errors
+/// [`StoreError::NotOwner`] in a process that only reads the store.
+async fn refreshed(store: &Store) -> Result<&Index, StoreError> {
+    let index = store.index.as_deref().ok_or(StoreError::NotOwner)?;
+    index.refresh(store).await?;
+    Ok(index)
+}
+
 /// A page of the deployments that fit, by name.
 pub async fn page(
     store: &Store,
@@ -188,9 +196,8 @@ pub async fn page(
     let after = before.map_or(Bound::Unbounded, |name| {
         Bound::Excluded([prefix.as_slice(), &name].concat())
     });
-    store.index.refresh(store).await?;
-    let rows = store.index.rows.read();
-    let rows = rows.unwrap_or_else(PoisonError::into_inner);
+    let index = refreshed(store).await?;
+    let rows = index.rows.read().unwrap_or_else(PoisonError::into_inner);
     let rows = rows.range((after, Bound::Unbounded)).map(|(_, row)| row);
     let rows = rows.filter(|row| fits(row)).take(query.limit() + 1);
     let mut items: Vec<_> = rows.cloned().collect();
@@ -205,9 +212,8 @@ pub async fn page(
 
 /// Calls `look` with each row, by name.
 pub async fn each(store: &Store, look: impl FnMut(&DeploymentRow)) -> Result<(), StoreError> {
-    store.index.refresh(store).await?;
-    let rows = store.index.rows.read();
-    let rows = rows.unwrap_or_else(PoisonError::into_inner);
+    let index = refreshed(store).await?;
+    let rows = index.rows.read().unwrap_or_else(PoisonError::into_inner);
     rows.values().for_each(look);
     Ok(())
 }
@@ -276,7 +282,7 @@ mod tests {
                 });
             }
             if random.u8(..10) == 0 {
-                store.index.forget();
+                store.index.as_ref().unwrap().forget();
             }
             while let Some(done) = tasks.join_next().await {
                 done.unwrap();

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 pub use self::etcd::testing as etcd_testing;
 pub use self::etcd::{
-    AddressError, Candidate, EtcdAddress, EtcdKv, Owner, REGISTRATION_BEAT, StoreAccess,
+    AddressError, Candidate, EtcdAddress, EtcdKv, EtcdReader, Owner, REGISTRATION_BEAT, StoreAccess,
 };
 pub use self::memory::MemoryKv;
 pub use self::sealed::{SealError, SealedKv};
@@ -130,6 +130,11 @@ pub enum KvError {
         "this manager no longer has the store: {reason}; start it again, and it waits for its turn"
     )]
     TakenOver { reason: String },
+    /// Another process has it, which is in the middle of something.
+    #[error(
+        "the manager that has the store has not completed a large commit or a restore; try again"
+    )]
+    NotWhole,
     #[error("the store cannot be {action}: {reason}")]
     Failed {
         action: &'static str,
@@ -288,11 +293,11 @@ pub fn number(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Readers of a snapshot cannot write to it.
+/// Readers of a snapshot, or of another manager's store, cannot write to it.
 fn read_only() -> KvError {
     KvError::Failed {
         action: "written",
-        reason: "this is a snapshot".to_owned(),
+        reason: "it is only for reading here".to_owned(),
     }
 }
 

@@ -172,7 +172,9 @@ where
         done.delete(keys::restoring());
         store.kv.commit(done.commit).await?;
     }
-    store.index.forget();
+    if let Some(index) = &store.index {
+        index.forget();
+    }
     upgrade::open(&store.without_gate()).await?;
     restored
 }

@@ -20,6 +20,7 @@ mod handover;
 #[path = "../../../../../manager/tests/etcd_members/mod.rs"]
 mod members;
 mod parts;
+mod reads;
 mod saboteur;
 mod takeover;
 mod traced;

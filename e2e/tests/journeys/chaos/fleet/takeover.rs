@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use common::api::manager::DeploymentsQuery;
+use common::api::page::PageQuery;
 use common::client::ManagerClient;
 use e2e::until;
 use nix::sys::signal::Signal;
@@ -36,22 +37,27 @@ async fn how_long_callers_wait_for_the_next_owner() -> Result<()> {
         End::KilledWithLeader,
         End::PausedWithLeader,
     ] {
-        let mut waits = Vec::new();
+        let (mut reads, mut waits) = (Vec::new(), Vec::new());
         for _ in 0..TIMES {
-            waits.push(taken_over(&fleet, end).await?);
+            let (read, wait) = taken_over(&fleet, end).await?;
+            reads.push(read);
+            waits.push(wait);
         }
-        waits.sort();
-        let seconds: Vec<_> = waits
-            .iter()
-            .map(|wait| format!("{:.1}", wait.as_secs_f32()))
-            .collect();
-        println!("{end:?}: {} s", seconds.join(" "));
+        println!("{end:?}: {} s, reads {} s", shown(waits), shown(reads));
     }
     Ok(())
 }
 
-/// From the end of the owner to the answer of another manager to a caller that asked then.
-async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
+fn shown(mut waits: Vec<Duration>) -> String {
+    waits.sort();
+    let seconds = waits.iter().map(Duration::as_secs_f32);
+    let seconds: Vec<_> = seconds.map(|seconds| format!("{seconds:.1}")).collect();
+    seconds.join(" ")
+}
+
+/// From the end of the owner to the answers of another manager to callers that asked then: for deployments, which it
+/// reads by itself, and for operations, which it asks the next owner for.
+async fn taken_over(fleet: &Fleet, end: End) -> Result<(Duration, Duration)> {
     let owner = owner(fleet).await?;
     let leader = leader(fleet).await?;
     let other = &fleet.managers[(owner + 1) % MANAGERS];
@@ -68,11 +74,21 @@ async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
         End::PausedWithLeader => fleet.members.lock().await.signal(leader, Signal::SIGSTOP),
         _ => {}
     }
-    until("an answer", PATIENCE, || async {
-        Ok(client.deployments(DeploymentsQuery::default()).await?)
-    })
-    .await?;
-    let wait = begun.elapsed();
+    let read = async {
+        until("a read", PATIENCE, || async {
+            Ok(client.deployments(DeploymentsQuery::default()).await?)
+        })
+        .await?;
+        anyhow::Ok(begun.elapsed())
+    };
+    let wait = async {
+        until("an answer", PATIENCE, || async {
+            Ok(client.operations(None, &PageQuery::default()).await?)
+        })
+        .await?;
+        anyhow::Ok(begun.elapsed())
+    };
+    let waits = tokio::try_join!(read, wait)?;
     match end {
         End::KilledWithLeader => fleet.members.lock().await.restart(leader),
         End::PausedWithLeader => fleet.members.lock().await.signal(leader, Signal::SIGCONT),
@@ -94,7 +110,7 @@ async fn taken_over(fleet: &Fleet, end: End) -> Result<Duration> {
     service.again().await?;
     drop(service);
     fleet.heal().await?;
-    Ok(wait)
+    Ok(waits)
 }
 
 /// The manager that has the store.

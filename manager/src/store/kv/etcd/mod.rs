@@ -5,6 +5,8 @@
 //! and numbers are added to without conflicts ([`commits`]). What a manager writes that was paused and lost the store
 //! meanwhile, etcd refuses: each transaction compares the owner's key ([`slots`]).
 //!
+//! The others read it meanwhile ([`reads::reader`]).
+//!
 //! It calls etcd by gRPC, with the HTTP client of the other services ([`client`]).
 
 mod cache;
@@ -37,6 +39,7 @@ use self::commits::slots::Slots;
 use self::commits::{Size, Stripes};
 use self::names::Names;
 use self::ownership::Ownership;
+use self::reads::Source as _;
 use self::reads::freshness::Freshness;
 use self::reads::signposts::Signposts;
 use self::registration::Registration;
@@ -45,6 +48,7 @@ use super::{Commit, Entry, Key, Kv, KvError, Pace, Registered, Scan, read_only};
 pub use self::client::address::{AddressError, EtcdAddress};
 pub use self::options::StoreAccess;
 pub use self::ownership::{Candidate, Owner};
+pub use self::reads::reader::EtcdReader;
 pub use self::registration::REGISTRATION_BEAT;
 
 /// A manager that died is replaced after this time. It takes longer if etcd's leader dies too: etcd elects another one

@@ -49,10 +49,7 @@ pub async fn open(
     ttl: Duration,
     candidate: &Candidate,
 ) -> Result<Shared, KvError> {
-    let tls = access.client().map_err(|error| failed("opened", &error))?;
-    let client = Arc::new(Client::new(address.members.clone(), &tls, access.user())?);
-    let names = Names::new(&address.prefix);
-    check_version(&client).await?;
+    let (client, names) = connect(address, access).await?;
     let found = record(&client, &names, address, accept).await?;
     let mut tasks = JoinSet::new();
     let registration = Registration::begin(&client, &names, candidate).await?;
@@ -82,6 +79,17 @@ pub async fn open(
     }
     shared.redo().await?;
     Ok(shared)
+}
+
+/// A client of a cluster that is new enough, and the names of the keys there.
+pub async fn connect(
+    address: &EtcdAddress,
+    access: &StoreAccess,
+) -> Result<(Arc<Client>, Names), KvError> {
+    let tls = access.client().map_err(|error| failed("opened", &error))?;
+    let client = Arc::new(Client::new(address.members.clone(), &tls, access.user())?);
+    check_version(&client).await?;
+    Ok((client, Names::new(&address.prefix)))
 }
 
 /// The value of a key, also while another manager has the store. None in a new store.
@@ -132,7 +140,7 @@ async fn decided_version(client: &Client) -> Result<String, KvError> {
 }
 
 /// Whether the store has its record already.
-async fn record(
+pub async fn record(
     client: &Client,
     names: &Names,
     address: &EtcdAddress,
@@ -186,7 +194,7 @@ async fn unused(client: &Client, names: &Names, address: &EtcdAddress) -> Result
     Err(failed("opened", &reason))
 }
 
-async fn survey(client: Arc<Client>, names: Names, signposts: Arc<Signposts>) {
+pub async fn survey(client: Arc<Client>, names: Names, signposts: Arc<Signposts>) {
     if let Err(error) = signposts.survey(&client, &names).await {
         tracing::warn!(%error, "lists are slower until they were read once: {error}");
     }

@@ -75,6 +75,11 @@ impl SealedKv {
         Ok(kv)
     }
 
+    /// Over a store that another manager has opened.
+    pub fn over(inner: Arc<dyn Kv>, ring: Arc<Ring>) -> Self {
+        Self { inner, ring }
+    }
+
     /// The value of an entry that was read from the store below.
     ///
     /// # Errors

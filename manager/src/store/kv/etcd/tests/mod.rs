@@ -2,6 +2,7 @@
 
 mod access;
 mod bad_luck;
+mod reader;
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
