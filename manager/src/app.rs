@@ -23,7 +23,7 @@ use crate::config::{Config, StorePlace};
 use crate::credentials::Vault;
 use crate::deployer::{Deployer, Deployers, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
-use crate::http::stored::LateServices;
+use crate::http::LateServices;
 use crate::keys::{KeyPlace, Ring};
 use crate::registrations::StoredRegistrations;
 use crate::relay::{self, Leaving, Proof, Relays, Standby, advertised};

@@ -10,7 +10,6 @@ mod operations;
 mod readiness;
 mod registries;
 mod requests;
-pub mod stored;
 mod templates;
 mod whoami;
 
@@ -28,7 +27,8 @@ use self::deployments::{activity, live, manifests, previews};
 use self::operations::{events, many};
 use self::registries::credentials;
 use self::requests::guard::Need::{self, *};
-use self::requests::{guard, kubernetes, repeated};
+pub use self::requests::stored::LateServices;
+use self::requests::{guard, kubernetes, repeated, stored};
 use self::templates::{expand, export, stored_templates, types};
 use crate::auth::Resource::*;
 use crate::auth::Verb::*;
@@ -70,7 +70,7 @@ macro_rules! routes {
         /// `others` takes the other methods of their paths.
         pub fn stored_reads(
             routes: &mut ServiceConfig,
-            services: &stored::LateServices,
+            services: &LateServices,
             answered: impl Fn(Route) -> Route,
             others: impl Fn() -> Route,
         ) {

@@ -6,3 +6,4 @@ pub(super) mod guard;
 pub(super) mod identify;
 pub(super) mod kubernetes;
 pub(super) mod repeated;
+pub(super) mod stored;

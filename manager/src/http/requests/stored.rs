@@ -12,7 +12,7 @@ use actix_web::guard::fn_guard;
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::Data;
 
-use super::requests::repeated::Handler;
+use super::repeated::Handler;
 use crate::service::Services;
 
 const READS: &[Handler] = &[
