@@ -61,6 +61,11 @@ async fn main() -> Result<()> {
     starting(&mut manager).await?;
     browsing::measure(&manager).await?;
     pages::measure(&manager).await?;
+    if let Some(mut waiting) = store.waiting(&place, &stand_in).await? {
+        println!("asked of a manager that waits for the store, beside the one that has it:");
+        pages::measure(&waiting).await?;
+        waiting.stop().await?;
+    }
     accepting::measure(&client(&manager)?).await?;
     println!("memory in the end: {}", memory(&manager).await?);
     backing_up(&manager).await?;

@@ -19,7 +19,7 @@ pub enum Store {
     /// A folder of the manager's own.
     Folder,
     /// Three members that the manager shares the machine with.
-    Etcd(Members),
+    Etcd { place: String, _members: Members },
 }
 
 impl Store {
@@ -31,7 +31,10 @@ impl Store {
                 let ports = free_ports(3);
                 let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
                 let members = Members::start_behind(&ports, &peers, "http", DURABLE);
-                Ok(Self::Etcd(members))
+                Ok(Self::Etcd {
+                    place: format!("etcd:{}", members.address()),
+                    _members: members,
+                })
             }
             other => bail!("there is no store {other}: use sled or etcd"),
         }
@@ -39,21 +42,34 @@ impl Store {
 
     /// A manager on it, once it has the store.
     pub async fn manager(&self, folder: &Path, stand_in: &str) -> Result<Service> {
-        let (address, key) = match self {
-            Self::Folder => (format!("sled:{}", folder.join("store").display()), None),
-            Self::Etcd(members) => {
-                let key = folder.join("store.key").display().to_string();
-                (format!("etcd:{}", members.address()), Some(key))
+        let manager = match self {
+            Self::Folder => {
+                let place = format!("sled:{}", folder.join("store").display());
+                start(folder, &place, stand_in, &[]).await?
             }
+            Self::Etcd { place, .. } => on_etcd(place, folder, folder, stand_in).await?,
         };
-        let mut further = Vec::new();
-        if let Some(key) = &key {
-            further = vec!["--credential-key", key];
-        }
-        let manager = start(folder, &address, stand_in, &further).await?;
         ready(&manager).await?;
         Ok(manager)
     }
+
+    /// A manager that waits for the store of that one, where there can be one.
+    pub async fn waiting(&self, folder: &Path, stand_in: &str) -> Result<Option<Service>> {
+        let Self::Etcd { place, .. } = self else {
+            return Ok(None);
+        };
+        let own = folder.join("waiting");
+        std::fs::create_dir(&own)?;
+        let manager = on_etcd(place, &own, folder, stand_in).await?;
+        ready(&manager).await?;
+        Ok(Some(manager))
+    }
+}
+
+/// The managers of a store have one key.
+async fn on_etcd(place: &str, folder: &Path, key: &Path, stand_in: &str) -> Result<Service> {
+    let key = key.join("store.key").display().to_string();
+    start(folder, place, stand_in, &["--credential-key", &key]).await
 }
 
 /// A manager behind which `stand_in` answers.
