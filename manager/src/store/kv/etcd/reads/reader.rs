@@ -9,9 +9,11 @@
 //! process writes nothing, so it does not know what changes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use super::super::client::wire::{Number, Range, Read, Reads, Text};
@@ -37,8 +39,18 @@ struct Shared {
     freshness: Freshness,
     /// While one of them is there, the store is not whole.
     partial: Vec<Text>,
+    /// Counts the reads that came and the questions that began, in their order.
+    moments: AtomicU64,
+    newest: Mutex<Newest>,
     /// They end with the reader.
     _tasks: JoinSet<()>,
+}
+
+/// The last answer, and when its question began.
+#[derive(Debug)]
+struct Newest {
+    began: u64,
+    revision: Result<Number, KvError>,
 }
 
 impl EtcdReader {
@@ -70,17 +82,33 @@ impl EtcdReader {
             signposts,
             freshness: Freshness::new(Number(0)),
             partial,
+            moments: AtomicU64::new(1),
+            newest: Mutex::new(Newest {
+                began: 0,
+                revision: Err(KvError::NotWhole),
+            }),
             _tasks: tasks,
         }))))
     }
 }
 
 impl Shared {
-    /// The newest revision.
+    /// The newest revision. All reads that came before its question began share the answer.
     ///
     /// # Errors
     /// [`KvError::NotWhole`] if the store is not whole at that revision.
     async fn newest(&self) -> Result<Number, KvError> {
+        let came = self.moments.fetch_add(1, Ordering::SeqCst);
+        let mut newest = self.newest.lock().await;
+        if newest.began < came {
+            let began = self.moments.fetch_add(1, Ordering::SeqCst);
+            let revision = self.ask_newest().await;
+            *newest = Newest { began, revision };
+        }
+        newest.revision.clone()
+    }
+
+    async fn ask_newest(&self) -> Result<Number, KvError> {
         let keys = self.partial.iter().cloned();
         let read = |key| Read {
             request_range: Range {
