@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::audit::Audit;
 use crate::auth::{AccessControl, Auth};
 use crate::broker::BrokerListener;
 use crate::clusters::Clusters;
@@ -421,7 +422,9 @@ async fn read_meanwhile(
         let Some(store) = store else {
             return anyhow::Ok(None);
         };
-        let ports = outside.clone().ports(&config)?;
+        let mut ports = outside.clone().ports(&config)?;
+        // The manager that has the store has the last word on what is denied, and records it.
+        ports.auth.audit = Audit::default();
         Ok(Some(App::new(store, ports)?.services))
     };
     loop {

@@ -79,6 +79,9 @@ macro_rules! routes {
                     let route = guarded($need, (stringify!($noun), stringify!($verb)), web::to($noun::$verb));
                     let route = services.around(answered(route)).method(Method::$first);
                     routes.service(web::resource($path).route(route).default_service(others()));
+                } else {
+                    // The first path of the table that fits counts here too.
+                    routes.service(web::resource($path).default_service(others()));
                 }
             )*
         }

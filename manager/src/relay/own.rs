@@ -1,8 +1,9 @@
 //! What a waiting manager answers by itself.
 //!
 //! ```text
-//! caller ─► own answer ─ good ──► caller
-//!               └─ any other, or late ─► the owner ─► caller
+//! caller ─► own answer ─ good ───────────► caller
+//!               ├─ any other ─► the owner ─► caller
+//!               └─ late ─► the owner too: the first of both
 //! ```
 //!
 //! So these reads go on while no manager has the store. The owner has the last word on everything else: it may know more.
@@ -20,8 +21,8 @@ use tokio::time::timeout;
 use super::forward::Relay;
 use super::not_owner;
 
-/// The owner is asked after this time.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The owner is asked too after this time.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A route that this manager answers if it can. Other requests are passed on.
 pub fn own_first(route: Route) -> Route {
@@ -41,13 +42,24 @@ async fn answer<B: MessageBody + 'static>(
         Err(refusal) => return Ok(request.into_response(refusal.error_response())),
     };
     let kept = request.request().clone();
-    let own = timeout(PATIENCE, next.call(request)).await;
-    if let Ok(Ok(answer)) = own
-        && answer.status().is_success()
-    {
-        return Ok(answer.map_into_boxed_body());
-    }
-    let passed = relay.send_on(&message).await;
-    let passed = passed.unwrap_or_else(|error: ApiError| error.error_response());
-    Ok(ServiceResponse::new(kept, passed))
+    let passed = async {
+        let passed = relay.send_on(&message).await;
+        let passed = passed.unwrap_or_else(|error: ApiError| error.error_response());
+        ServiceResponse::new(kept, passed)
+    };
+    let own = async {
+        let answer = next.call(request).await.ok()?;
+        let is_good = answer.status().is_success();
+        is_good.then(|| answer.map_into_boxed_body())
+    };
+    let mut own = std::pin::pin!(own);
+    let soon = timeout(SOON, own.as_mut()).await;
+    Ok(match soon {
+        Ok(Some(answer)) => answer,
+        Ok(None) => passed.await,
+        Err(_) => tokio::select! {
+            Some(answer) = own => answer,
+            answer = passed => answer,
+        },
+    })
 }

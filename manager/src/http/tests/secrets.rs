@@ -1,6 +1,14 @@
 //! What schemas mark as secret, and the values of Secrets, are in no answer.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
 use super::*;
+use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::testing::TestBed;
 
 /// What the fake expander marks: a password. It is in an object's environment too.
 fn secretive(password: &str) -> Value {
@@ -111,4 +119,115 @@ async fn a_failure_is_told_without_secrets_wherever_it_is_told() {
     let refused = answered(served.client.create(&request, &WriteQuery::default()).await);
     let reported = format!("{refused:?}{}", all_answers(&served).await);
     assert!(!reported.contains("hunter2"), "{reported}");
+}
+
+/// A store from which everything of the manifests is removed before one of its reads.
+#[derive(Debug)]
+struct RemovingKv {
+    inner: Arc<dyn Kv>,
+    left: AtomicUsize,
+}
+
+impl RemovingKv {
+    async fn before_read(&self) -> Result<(), KvError> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) != 0 {
+            return Ok(());
+        }
+        let all = Scan {
+            limit: usize::MAX,
+            ..Scan::default()
+        };
+        let keys = self.inner.scan(all).await?.into_iter().map(|(key, _)| key);
+        let of_manifests = |key: &Key| String::from_utf8_lossy(key).contains("manifest-");
+        let delete = keys.filter(of_manifests).collect::<Vec<_>>();
+        assert!(!delete.is_empty());
+        self.inner
+            .commit(Commit {
+                delete,
+                ..Commit::default()
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl Kv for RemovingKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
+        self.before_read().await?;
+        self.inner.get(key).await
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
+        self.before_read().await?;
+        self.inner.get_each(keys).await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        self.before_read().await?;
+        self.inner.scan(scan).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        self.inner.commit(commit).await
+    }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        self.inner.snapshot().await
+    }
+
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        self.inner.check(pace).await
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        self.inner.accepts().await
+    }
+
+    async fn owned(&self) -> Result<(), KvError> {
+        self.inner.owned().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_that_is_removed_while_it_is_read_shows_no_secret() {
+    let (mut whole, mut gone) = (0, 0);
+    for part in ["", "/layout", "/diff?from="] {
+        for reads in 0.. {
+            let kv = Arc::new(RemovingKv {
+                inner: Arc::new(MemoryKv::default()),
+                left: AtomicUsize::new(usize::MAX),
+            });
+            let served = Served::on(TestBed::on(kv.clone())).await;
+            let request = creation("web", secretive("hunter2!"));
+            let created = send(&served, Method::POST, "/deployments", &[], json!(request)).await;
+            assert!(created.status().is_success());
+            let (web, first) = (web(), PageQuery::default());
+            let manifests = served.client.manifests(&web, &first).await.unwrap();
+            let name = &manifests.items[0].name;
+            let from = part.strip_prefix("/diff").map(|_| name.to_string());
+            let path = format!(
+                "/deployments/web/manifests/{name}{part}{}",
+                from.unwrap_or_default()
+            );
+            kv.left.store(reads, Ordering::SeqCst);
+            let answer = send(&served, Method::GET, &path, &[], json!({})).await;
+            let was_removed = kv.left.load(Ordering::SeqCst) > usize::MAX / 2;
+            let status = answer.status();
+            let text = answer.text().await.unwrap();
+            for secret in ["hunter2", "t0ken"] {
+                assert!(
+                    !text.contains(secret),
+                    "removed before read {reads}: {text}"
+                );
+            }
+            match status.is_success() {
+                true => whole += 1,
+                false => gone += 1,
+            }
+            if !was_removed {
+                break;
+            }
+        }
+    }
+    assert!(whole >= 3 && gone >= 3, "{whole} whole, {gone} gone");
 }

@@ -17,13 +17,23 @@ use crate::store::{self, Store, StoreError, manifests};
 use crate::workflow::expansion::redacting;
 
 /// A stored manifest with its secrets redacted.
-pub async fn redacted(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
-    let secrets = manifests::secrets(store, &manifest.deployment, &manifest.name).await?;
+///
+/// Its secrets are read first: one that is removed in between is then not found, and not shown with them.
+pub async fn redacted(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Option<Manifest>, StoreError> {
+    let secrets = manifests::secrets(store, deployment, name).await?;
+    let Some(mut manifest) = manifests::get(store, deployment, name).await? else {
+        return Ok(None);
+    };
     let redaction = redacting::prepared(secrets).await;
     if !redaction.is_empty() {
         store::manifests::digests::keyed(store, &mut manifest.digests).await?;
     }
-    Ok(redacting::redacted(&redaction, manifest, Redaction::manifest).await)
+    let manifest = redacting::redacted(&redaction, manifest, Redaction::manifest).await;
+    Ok(Some(manifest))
 }
 
 /// What is different, without the secrets of both.
@@ -56,9 +66,8 @@ impl Manifests {
         deployment: &DeploymentName,
         name: &ManifestName,
     ) -> Result<Manifest, Error> {
-        let found = manifests::get(&self.store, deployment, name).await?;
-        match found {
-            Some(manifest) => Ok(redacted(&self.store, manifest).await?),
+        match redacted(&self.store, deployment, name).await? {
+            Some(manifest) => Ok(manifest),
             None => Err(self.missing(deployment, name).await),
         }
     }
@@ -111,8 +120,8 @@ impl Manifests {
         {
             return Err(self.missing(deployment, name).await);
         }
-        let layout = manifests::layout(&self.store, deployment, name).await?;
         let secrets = manifests::secrets(&self.store, deployment, name).await?;
+        let layout = manifests::layout(&self.store, deployment, name).await?;
         let redaction = redacting::prepared(secrets).await;
         Ok(redacting::redacted(&redaction, layout, Redaction::layout).await)
     }

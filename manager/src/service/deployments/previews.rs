@@ -47,10 +47,9 @@ impl Previews {
     pub async fn get(&self, name: &DeploymentName) -> Result<Manifest, Error> {
         let deployment = self.deployment(name).await?;
         let preview = deployment.preview.ok_or_else(|| no_preview(name))?;
-        let found = manifests::get(&self.store, name, &preview).await?;
-        // It was committed or replaced between the two reads.
-        let manifest = found.ok_or_else(|| no_preview(name))?;
-        Ok(redacted(&self.store, manifest).await?)
+        let found = redacted(&self.store, name, &preview).await?;
+        // It may be committed or replaced between the reads.
+        found.ok_or_else(|| no_preview(name))
     }
 
     /// Deletes the preview. A deployment that was only previewed stays, without resources.

@@ -119,7 +119,8 @@ impl Shared {
         let reads = Reads {
             success: keys.map(read).collect(),
         };
-        let answer = self.client.call(&reads, ANSWER).await?;
+        // The member that answers this first is asked for the rest.
+        let answer = self.client.first(&reads, ANSWER).await?;
         let mut found = answer.responses.iter();
         let is_whole = found.all(|part| {
             let range = part.response_range.as_ref();

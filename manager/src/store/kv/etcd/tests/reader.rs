@@ -139,3 +139,24 @@ async fn nothing_is_read_from_a_store_that_is_being_restored_or_is_in_a_large_co
     open(&address).await.release().await;
     assert!(reader.get(b"entry/00000").await.unwrap().is_some());
 }
+
+/// Its connections stay, and it answers nothing.
+#[tokio::test]
+async fn a_member_that_is_stopped_is_left_for_another_one() {
+    let members = Members::start(3);
+    let address: EtcdAddress = members.address().parse().unwrap();
+    let kv = open(&address).await;
+    kv.commit(numbered(1, "x")).await.unwrap();
+    let reader = reader(&address).await;
+    for member in 0..3 {
+        members.signal(member, Signal::SIGSTOP);
+        let read = async {
+            while reader.scan(everything()).await.is_err() {}
+            // And at once from then on.
+            reader.scan(everything()).await.unwrap().len()
+        };
+        let read = tokio::time::timeout(Duration::from_secs(60), read).await;
+        members.signal(member, Signal::SIGCONT);
+        assert_eq!(read.unwrap(), 1, "member {member}");
+    }
+}
