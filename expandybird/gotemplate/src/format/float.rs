@@ -1,6 +1,7 @@
 //! Floats by verbs, and Go's `strconv.FormatFloat`.
 //!
-//! By hand because Rust prints exponents in another form; the digits are Rust's, which rounds as Go does.
+//! By hand because Rust prints exponents in another form; the digits are Rust's, which rounds to a number of digits as Go
+//! does.
 
 use super::printer::Printer;
 use crate::value::Value;
@@ -37,19 +38,28 @@ fn zeros(precision: Option<usize>) -> String {
 
 fn fixed(size: f64, precision: Option<usize>) -> String {
     match precision.map(|precision| precision.min(EXACT_DIGITS)) {
-        None => format!("{size}"),
+        None => {
+            let (mantissa, exponent) = scientific(size, None);
+            place_point(&mantissa.replace('.', ""), exponent + 1)
+        }
         Some(digits) => format!("{size:.digits$}{}", zeros(precision)),
     }
 }
 
-/// The mantissa and the exponent, with so many digits behind the point.
+/// The mantissa and the exponent, with so many digits behind the point, or as many as are read back as the same float.
 fn scientific(size: f64, digits: Option<usize>) -> (String, i32) {
-    let text = match digits.map(|digits| digits.min(EXACT_DIGITS)) {
-        None => format!("{size:e}"),
-        Some(digits) => format!("{size:.digits$e}"),
-    };
+    let digits = digits.map_or_else(|| shortest(size) - 1, |digits| digits.min(EXACT_DIGITS));
+    let text = format!("{size:.digits$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.to_owned(), exponent.parse().unwrap_or(0))
+}
+
+/// How many digits are read back as the same float. Rust's own text with so many is not the one that Go takes: of two that are
+/// equally close, it has the greater one, and Go the even one.
+fn shortest(size: f64) -> usize {
+    let text = format!("{size:e}");
+    let mantissa = text.split('e').next().unwrap_or_default();
+    mantissa.bytes().filter(u8::is_ascii_digit).count().max(1)
 }
 
 fn exponential(size: f64, verb: char, precision: Option<usize>) -> String {

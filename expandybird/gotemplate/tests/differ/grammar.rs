@@ -6,10 +6,10 @@ use crate::case::Case;
 use crate::{format_string, typed};
 
 const FIELDS: &[&str] = &[
-    "s", "e", "u", "bad", "h", "n", "neg", "i", "u8", "u64", "f", "big", "tiny", "z", "t", "nul",
-    "l", "ll", "le", "nl", "ls", "m", "me", "nm", "sm", "b", "o", "p", "nope", "m.a", "m.a.x",
-    "m.b", "m.c", "m.d", "m.d.e", "sm.k", "sm.zz", "o.Name", "o.Any", "o.Nope", "o.Self", "s.x",
-    "nul.x", "nope.x", "p.Name", "o.Fail",
+    "s", "e", "u", "bad", "h", "n", "neg", "i", "u8", "u64", "f", "big", "tiny", "tie", "z", "t",
+    "nul", "l", "ll", "le", "nl", "ls", "m", "me", "nm", "sm", "b", "o", "p", "nope", "m.a",
+    "m.a.x", "m.b", "m.c", "m.d", "m.d.e", "sm.k", "sm.zz", "o.Name", "o.Any", "o.Nope", "o.Self",
+    "s.x", "nul.x", "nope.x", "p.Name", "o.Fail",
 ];
 const NUMBERS: &[&str] = &[
     "0",

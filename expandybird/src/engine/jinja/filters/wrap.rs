@@ -1,5 +1,6 @@
 //! `wordwrap`, line by line like Python's `textwrap`.
 
+use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
 use crate::engine::jinja::meter;
@@ -8,10 +9,12 @@ use crate::engine::jinja::values::python;
 
 pub fn wordwrap(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, width, break_long_words, newline, break_on_hyphens] = call.arguments();
+    let on_hyphens = break_on_hyphens.or(true);
     let wrapper = Wrapper {
         width: python::count(&width.or(79))?,
         break_long_words: break_long_words.flag(true),
-        break_on_hyphens: break_on_hyphens.flag(true),
+        splits_at_hyphens: on_hyphens.kind() == ValueKind::Bool && on_hyphens.is_true(),
+        break_on_hyphens: on_hyphens.is_true(),
     };
     let newline = newline.some().unwrap_or_else(|| Value::from("\n"));
     let newline = python::text(&newline)?;
@@ -35,6 +38,9 @@ pub fn wordwrap(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 struct Wrapper {
     width: usize,
     break_long_words: bool,
+    /// Whether words are divided at hyphens. In Python, only `True` says so.
+    splits_at_hyphens: bool,
+    /// Whether a word that is longer than a line is broken behind a hyphen. Anything that is true says so.
     break_on_hyphens: bool,
 }
 
@@ -104,7 +110,7 @@ impl Wrapper {
         let is_start = |index: usize| {
             index > 0
                 && (characters[index - 1].is_whitespace() != characters[index].is_whitespace()
-                    || self.break_on_hyphens && is_break(&characters, index))
+                    || self.splits_at_hyphens && is_break(&characters, index))
         };
         let mut chunks = Vec::new();
         let mut from = 0;

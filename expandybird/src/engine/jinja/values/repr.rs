@@ -83,15 +83,20 @@ pub fn float(number: f64) -> String {
             infinite.to_owned()
         };
     }
-    let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    match exponent.parse::<i32>() {
-        Ok(exponent) if number != 0.0 && !(-4..16).contains(&exponent) => {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            format!("{digits}e{sign}{:02}", exponent.abs())
-        }
-        _ => format!("{number:?}"),
+    // Of two texts with the fewest digits that are equally close, this one has the greater, and Python the even one. So
+    // does rounding to so many digits.
+    let shortest = format!("{number:e}");
+    let mantissa = shortest.split('e').next().unwrap_or_default();
+    let behind = mantissa.bytes().filter(u8::is_ascii_digit).count().max(1) - 1;
+    let scientific = format!("{number:.behind$e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if number != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
+    let behind = i32::try_from(behind).unwrap_or(i32::MAX) - exponent;
+    format!("{number:.*}", usize::try_from(behind).unwrap_or(0).max(1))
 }
 
 /// `'…'`, or `"…"` if that saves escapes.
@@ -201,6 +206,11 @@ mod tests {
             (0.0001, "0.0001"),
             (0.00001, "1e-05"),
             (f64::INFINITY, "inf"),
+            (600_479_950_316_064.25, "600479950316064.2"),
+            (600_479_950_316_064.75, "600479950316064.8"),
+            (9_007_199_254_740_994.0, "9007199254740994.0"),
+            (5e-324, "5e-324"),
+            (-123.456, "-123.456"),
         ] {
             assert_eq!(float(number), written);
         }
