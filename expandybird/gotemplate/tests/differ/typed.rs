@@ -220,7 +220,7 @@ fn scalars() -> Vec<(&'static str, Typed)> {
         ("big", Typed::Float(1e21)),
         ("tiny", Typed::Float(-1.5e-7)),
         // Two texts with the fewest digits are equally close.
-        ("tie", Typed::Float(600_479_950_316_064.25)),
+        ("tie", Typed::Float(600_479_950_316_064.0 + 0.25)),
         ("z", Typed::Float(0.0)),
         ("t", Typed::Bool(true)),
         ("nul", Typed::Nil),
