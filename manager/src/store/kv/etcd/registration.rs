@@ -15,6 +15,7 @@ use super::client::refusal::failed;
 use super::client::wire::{Change, Number, Put, Range, Revoke, Text, Txn};
 use super::names::{Names, one};
 use super::ownership::{ANSWER, Candidate, Held, grant, renew};
+use super::reads::Source as _;
 
 /// A manager that has ended is known for this time.
 const TTL: Duration = Duration::from_secs(10);

@@ -19,6 +19,7 @@ use crate::store::kv::etcd::Shared;
 use crate::store::kv::etcd::client::refusal::failed;
 use crate::store::kv::etcd::client::wire::{Change, Delete, Put, Text};
 use crate::store::kv::etcd::names::one;
+use crate::store::kv::etcd::reads::Source as _;
 use crate::store::kv::{Commit, KvError};
 
 /// Bytes of the changes of one part. A part is kept as JSON with base64, which is a third longer.

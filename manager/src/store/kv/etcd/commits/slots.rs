@@ -18,6 +18,7 @@ use crate::store::kv::etcd::client::wire::{
     Change, Compare, KeyValue, Number, Put, Read, Target, Text, Txn, TxnAnswer,
 };
 use crate::store::kv::etcd::names::one;
+use crate::store::kv::etcd::reads::Source as _;
 
 /// Transactions that are under way at once. etcd makes them durable together.
 const SLOTS: usize = 64;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use self::freshness::Freshness;
 use self::signposts::Signposts;
 use super::Shared;
 use super::client::Question;
@@ -30,12 +31,23 @@ pub trait Source {
 
     fn signposts(&self) -> &Signposts;
 
+    fn freshness(&self) -> &Freshness;
+
+    /// The answer to one question, if it counts.
+    async fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, KvError>;
+
     /// `question` says whether it is for one member that answers for itself.
     async fn answer<Q: Question>(
         &self,
         revision: Option<Number>,
         question: impl Fn(bool) -> Q,
-    ) -> Result<Q::Answer, KvError>;
+    ) -> Result<Q::Answer, KvError> {
+        let ask = |is_one| {
+            let question = question(is_one);
+            async move { self.ask(&question).await }
+        };
+        self.freshness().answer(revision, ask).await
+    }
 
     /// What the keys had at a revision, or have now. The revision too.
     async fn entries_at(
@@ -125,28 +137,20 @@ impl Source for Shared {
         &self.signposts
     }
 
-    async fn answer<Q: Question>(
-        &self,
-        revision: Option<Number>,
-        question: impl Fn(bool) -> Q,
-    ) -> Result<Q::Answer, KvError> {
-        let ask = |is_one| {
-            let question = question(is_one);
-            async move { self.ask(&question).await }
-        };
-        self.freshness.answer(revision, ask).await
+    fn freshness(&self) -> &Freshness {
+        &self.freshness
     }
-}
 
-impl Shared {
-    /// Asks as the owner of the store: an answer that came too late for that is none.
-    pub async fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, KvError> {
+    /// As the owner of the store: an answer that came too late for that is none.
+    async fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, KvError> {
         self.owner.check().await?;
         let answer = self.client.call(question, ANSWER).await?;
         self.owner.check().await?;
         Ok(answer)
     }
+}
 
+impl Shared {
     pub async fn owned(&self) -> Result<(), KvError> {
         self.owner.confirm(&self.client, &self.names).await
     }

@@ -142,16 +142,12 @@ impl Source for Shared {
         &self.signposts
     }
 
-    async fn answer<Q: Question>(
-        &self,
-        revision: Option<Number>,
-        question: impl Fn(bool) -> Q,
-    ) -> Result<Q::Answer, KvError> {
-        let ask = |is_one| {
-            let question = question(is_one);
-            async move { self.client.call(&question, ANSWER).await }
-        };
-        self.freshness.answer(revision, ask).await
+    fn freshness(&self) -> &Freshness {
+        &self.freshness
+    }
+
+    async fn ask<Q: Question>(&self, question: &Q) -> Result<Q::Answer, KvError> {
+        self.client.call(question, ANSWER).await
     }
 }
 
