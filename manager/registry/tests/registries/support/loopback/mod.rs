@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use actix_web::http::KeepAlive;
 use actix_web::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use rustls::ServerConfig;
@@ -95,6 +96,8 @@ impl Loopback {
                 )
         };
         let server = HttpServer::new(app).workers(1).disable_signals();
+        // `stop` does not wait for the worker, which would still answer on a connection that is kept.
+        let server = server.keep_alive(KeepAlive::Disabled);
         let server = match tls {
             Some(tls) => server.listen_rustls_0_23(listener, tls),
             None => server.listen(listener),
