@@ -14,6 +14,8 @@ pub mod gate;
 pub mod git_daemon;
 pub mod github;
 pub mod go;
+#[path = "../../manager/tests/etcd_members/held.rs"]
+mod held;
 pub mod helm;
 pub mod hub;
 mod installed;

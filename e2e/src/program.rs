@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::held::HeldPort;
 use crate::until;
 
 /// How long a service may take to accept, or to stop.
@@ -89,12 +90,12 @@ pub struct Service {
     /// What the program is started through, itself included: a program that becomes it.
     command: Vec<OsString>,
     args: Vec<String>,
-    port: u16,
+    port: HeldPort,
     child: Option<Child>,
 }
 
 impl Service {
-    /// Starts it on any free port and waits until it accepts. `folder` gets its port file and its log.
+    /// Starts it on a free port and waits until it accepts. `folder` gets its port file and its log.
     pub async fn start(name: &'static str, folder: &Path, args: Vec<String>) -> Result<Self> {
         Self::started(name, tied(name)?, folder, args).await
     }
@@ -178,14 +179,14 @@ impl Service {
             command,
             folder: folder.to_owned(),
             args,
-            port: 0,
+            port: HeldPort::take()?,
             child: None,
         };
         service.again().await?;
         Ok(service)
     }
 
-    /// Starts it again, on the port that it had.
+    /// Starts it again, on its port.
     pub async fn again(&mut self) -> Result<()> {
         ensure!(self.child.is_none(), "{} runs already", self.name);
         let port_file = self.folder.join(format!("{}.port", self.name));
@@ -198,11 +199,7 @@ impl Service {
         let child = Command::new(program)
             .args(through)
             .args(&self.args)
-            .args([
-                "--listen",
-                &format!("127.0.0.1:{}", self.port),
-                "--port-file",
-            ])
+            .args(["--listen", &self.address().to_string(), "--port-file"])
             .arg(&port_file)
             // What it keeps beside itself is of this test alone.
             .current_dir(&self.folder)
@@ -212,8 +209,7 @@ impl Service {
             .spawn()
             .with_context(|| format!("cannot start {}", self.name))?;
         self.child = Some(child);
-        self.port = self.bound_port(&port_file).await?;
-        Ok(())
+        self.listens(&port_file).await
     }
 
     /// Stops it and starts it again, with these arguments too from now on.
@@ -223,12 +219,12 @@ impl Service {
         self.again().await
     }
 
-    async fn bound_port(&mut self, port_file: &Path) -> Result<u16> {
+    async fn listens(&mut self, port_file: &Path) -> Result<()> {
         let (name, log) = (self.name, self.log_path());
         let child = self.child.as_mut().context("not started")?;
         let pid = child.id();
         until(&format!("{name} (pid {pid}) to accept"), PATIENCE, || {
-            let read = std::fs::read_to_string(port_file).context("no port file yet");
+            let written = std::fs::exists(port_file);
             let ended = child.try_wait();
             let log = log.clone();
             async move {
@@ -238,14 +234,15 @@ impl Service {
                         std::fs::read_to_string(log)?
                     );
                 }
-                Ok(read?.trim().parse()?)
+                ensure!(written?, "no port file yet");
+                Ok(())
             }
         })
         .await
     }
 
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://{}", self.address())
     }
 
     pub fn log_path(&self) -> PathBuf {
@@ -297,7 +294,7 @@ impl Service {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from(([127, 0, 0, 1], self.port))
+        SocketAddr::from(([127, 0, 0, 1], self.port.number()))
     }
 
     /// The processes that it started and that run now.

@@ -29,7 +29,7 @@ impl Store {
             "sled" => Ok(Self::Folder),
             "etcd" => {
                 let ports = free_ports(3);
-                let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
+                let peers: Vec<_> = ports.iter().map(|ports| ports.peer.number()).collect();
                 let members = Members::start_behind(&ports, &peers, "http", DURABLE);
                 Ok(Self::Etcd {
                     place: format!("etcd:{}", members.address()),

@@ -2,7 +2,8 @@
 //!
 //! The tests of the store and those of the manager's process use it.
 
-use std::net::TcpListener;
+mod held;
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -11,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
+
+use self::held::HeldPort;
 
 /// A process that is killed loses nothing that it has written, so tests do not wait for the disk.
 pub const NO_DISK: &[&str] = &["--unsafe-no-fsync"];
@@ -22,10 +25,19 @@ pub struct Members {
     prefixes: AtomicUsize,
 }
 
+/// Of one member.
+#[derive(Debug, Clone)]
+pub struct Ports {
+    /// For clients.
+    pub client: HeldPort,
+    /// For the other members.
+    pub peer: HeldPort,
+}
+
 struct Member {
     arguments: Vec<String>,
     process: Child,
-    port: u16,
+    ports: Ports,
     _data: TempDir,
 }
 
@@ -50,14 +62,14 @@ fn program() -> &'static Path {
     })
 }
 
-/// For so many members: the ports for clients and for the other members.
-pub fn free_ports(count: usize) -> Vec<(u16, u16)> {
-    (0..count).map(|_| (free_port(), free_port())).collect()
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+/// For so many members.
+pub fn free_ports(count: usize) -> Vec<Ports> {
+    let port = || HeldPort::take().unwrap();
+    let ports = |_| Ports {
+        client: port(),
+        peer: port(),
+    };
+    (0..count).map(ports).collect()
 }
 
 impl Members {
@@ -68,13 +80,13 @@ impl Members {
     /// Members that listen for clients by this scheme, with further flags.
     pub fn start_with(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
         let ports = free_ports(count);
-        let peers: Vec<_> = ports.iter().map(|(_, peer)| *peer).collect();
+        let peers: Vec<_> = ports.iter().map(|ports| ports.peer.number()).collect();
         Self::start_behind(&ports, &peers, scheme, &[NO_DISK, flags].concat())
     }
 
     /// The same at these ports. The members reach each other at `peers`, which lead to their ports.
     pub fn start_behind(
-        ports: &[(u16, u16)],
+        ports: &[Ports],
         peers: &[u16],
         scheme: &'static str,
         flags: &[&str],
@@ -85,11 +97,11 @@ impl Members {
             .collect();
         let cluster = urls.iter().enumerate();
         let cluster: Vec<_> = cluster.map(|(n, url)| format!("m{n}={url}")).collect();
-        let member = |(n, (client, peer)): (usize, &(u16, u16))| {
+        let member = |(n, ports): (usize, &Ports)| {
             let data = tempfile::tempdir().unwrap();
             let (client_url, peer_url) = (
-                format!("{scheme}://127.0.0.1:{client}"),
-                format!("http://127.0.0.1:{peer}"),
+                format!("{scheme}://127.0.0.1:{}", ports.client.number()),
+                format!("http://127.0.0.1:{}", ports.peer.number()),
             );
             let arguments = [
                 ("--name", format!("m{n}")),
@@ -109,7 +121,7 @@ impl Members {
             Member {
                 process: spawn(&arguments),
                 arguments,
-                port: *client,
+                ports: ports.clone(),
                 _data: data,
             }
         };
@@ -125,7 +137,13 @@ impl Members {
         let number = self.prefixes.fetch_add(1, Ordering::Relaxed);
         let members = self.all.iter();
         let members: Vec<_> = members
-            .map(|member| format!("{}://127.0.0.1:{}", self.scheme, member.port))
+            .map(|member| {
+                format!(
+                    "{}://127.0.0.1:{}",
+                    self.scheme,
+                    member.ports.client.number()
+                )
+            })
             .collect();
         format!("{}/test/{number}", members.join(","))
     }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::clock;
 use super::disturbances::Disturbances;
 use super::fault::{MANAGERS, MEMBERS, Place};
-use super::members::{Members, NO_DISK, free_ports};
+use super::members::{Members, NO_DISK, Ports, free_ports};
 
 /// A lease ends, etcd elects a leader, and a manager starts, on a machine that other tests keep busy.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -52,13 +52,14 @@ impl Fleet {
         stack.manager.stop().await?;
         let ports = free_ports(MEMBERS);
         let mut peers = Vec::new();
-        for (_, peer) in &ports {
-            peers.push(Gate::before(([127, 0, 0, 1], *peer).into()).await?);
+        for ports in &ports {
+            let peer = ports.peer.number();
+            peers.push(Gate::before(([127, 0, 0, 1], peer).into()).await?);
         }
         let peer_ports: Vec<_> = peers.iter().map(|gate| gate.address().port()).collect();
         let members = Members::start_behind(&ports, &peer_ports, "http", NO_DISK);
-        for (port, _) in &ports {
-            healthy(*port).await?;
+        for ports in &ports {
+            healthy(ports.client.number()).await?;
         }
         let library = clock::library();
         if library.is_none() {
@@ -158,14 +159,15 @@ impl Manager {
     async fn start(
         number: usize,
         stack: &Stack,
-        members: &[(u16, u16)],
+        members: &[Ports],
         library: Option<&PathBuf>,
     ) -> Result<Self> {
         let folder = stack.folder().join(format!("manager-{number}"));
         std::fs::create_dir(&folder)?;
         let mut gates = Vec::new();
-        for (client, _) in members {
-            gates.push(Gate::before(([127, 0, 0, 1], *client).into()).await?);
+        for ports in members {
+            let client = ports.client.number();
+            gates.push(Gate::before(([127, 0, 0, 1], client).into()).await?);
         }
         let expandybird = Gate::before(stack.expandybird.address()).await?;
         let resourcifier = Gate::before(stack.resourcifier.address()).await?;

@@ -134,13 +134,13 @@ async fn an_address_of_something_else_is_left_for_a_member_and_named_if_there_is
 #[tokio::test]
 async fn an_owner_whose_etcd_was_made_anew_says_so_and_ends() {
     let ports = free_ports(1);
-    let mut first = Members::start_behind(&ports, &[ports[0].1], "http", NO_DISK);
+    let mut first = Members::start_behind(&ports, &[ports[0].peer.number()], "http", NO_DISK);
     let kv = open(&first.address().parse().unwrap()).await;
     let before = kv.0.client.cluster().to_owned();
     first.kill(0);
     let _second = Members::start_behind(
         &ports,
-        &[ports[0].1],
+        &[ports[0].peer.number()],
         "http",
         &[NO_DISK, &["--initial-cluster-token", "another"]].concat(),
     );
