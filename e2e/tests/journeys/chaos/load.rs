@@ -1,7 +1,7 @@
 //! The load: several users at the same time, each with deployments of its own, and their expected results.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::client::manager::Write;
@@ -13,7 +13,7 @@ use common::request_id;
 use fastrand::Rng;
 use tokio::sync::watch;
 
-use super::managers::{Call, LOOK, Managers, PATIENCE};
+use super::managers::{ANSWER, Call, LOOK, Managers, PATIENCE};
 
 const USERS: usize = 5;
 /// Deployments of one user.
@@ -89,6 +89,7 @@ pub struct Load {
     namespace: String,
     seed: u64,
     stopped: watch::Receiver<bool>,
+    answer: Duration,
 }
 
 impl Load {
@@ -103,13 +104,20 @@ impl Load {
             namespace: namespace.to_owned(),
             seed,
             stopped,
+            answer: ANSWER,
         }
+    }
+
+    /// Its users wait so long for an answer before they ask another manager.
+    pub const fn with_answer(mut self, answer: Duration) -> Self {
+        self.answer = answer;
+        self
     }
 
     /// Until it is stopped and each user is done with what it began.
     pub async fn run(self) -> Outcome {
         let user = |index: usize| User {
-            managers: Managers::new(self.managers.clone(), index),
+            managers: Managers::new(self.managers.clone(), index, self.answer),
             namespace: self.namespace.clone(),
             rng: Rng::with_seed(self.seed.wrapping_add(1 + index as u64)),
             deployments: (0..DEPLOYMENTS)

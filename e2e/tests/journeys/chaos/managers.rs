@@ -34,15 +34,17 @@ pub struct Call {
 
 pub struct Managers {
     all: Vec<ManagerClient>,
+    answer: Duration,
     calls: AtomicUsize,
     failed: Mutex<Vec<Call>>,
 }
 
 impl Managers {
-    /// The first call goes to this one of them.
-    pub fn new(all: Vec<ManagerClient>, first: usize) -> Self {
+    /// The first call goes to this one of them. A user waits so long for an answer of one.
+    pub fn new(all: Vec<ManagerClient>, first: usize, answer: Duration) -> Self {
         Self {
             all,
+            answer,
             calls: AtomicUsize::new(first * CALLS),
             failed: Mutex::default(),
         }
@@ -59,7 +61,7 @@ impl Managers {
             let call = self.calls.fetch_add(1, Ordering::Relaxed);
             let manager = call / CALLS % self.all.len();
             let begun = Instant::now();
-            let answer = timeout(ANSWER, question(self.all[manager].clone())).await;
+            let answer = timeout(self.answer, question(self.all[manager].clone())).await;
             let error = match answer {
                 Ok(Err(error)) if error.is_transient() => error.to_string(),
                 Ok(answer) => break answer.map_err(|error| error.to_string()),

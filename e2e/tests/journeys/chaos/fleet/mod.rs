@@ -27,10 +27,13 @@ mod traced;
 mod upgrade;
 mod verdict;
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use tokio::sync::watch;
 
 use super::load::{Load, Outcome};
+use super::managers::ANSWER;
 use super::number;
 use parts::Fleet;
 
@@ -39,14 +42,28 @@ const FEW: usize = 10;
 const FIXED: u64 = 3;
 /// In `make chaos-cluster`.
 const MANY: usize = 300;
-/// Seconds of the longest pause of a manager, in both.
-const SHORT: u64 = 12;
-const LONG: u64 = 60;
+/// How much is done, and what callers may have to bear.
+struct Extent {
+    faults: usize,
+    /// Seconds of the longest pause of a manager.
+    longest: u64,
+    /// A user asks another manager after so long without an answer.
+    answer: Duration,
+    /// The longest wait of a caller whose manager has died. None where other tests keep the machine busy.
+    wait: Option<Duration>,
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_fault_of_three_managers_on_etcd_changes_how_operations_end() -> Result<()> {
     let seed = number("DM_CHAOS_SEED")?.unwrap_or(FIXED);
-    run(FEW, seed, SHORT).await
+    let extent = Extent {
+        faults: FEW,
+        longest: 12,
+        // Longer than a manager waits for the one that has the store.
+        answer: Duration::from_secs(45),
+        wait: None,
+    };
+    run(&extent, seed).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,14 +71,21 @@ async fn no_fault_of_three_managers_on_etcd_changes_how_operations_end() -> Resu
 async fn hundreds_of_faults_change_nothing_either() -> Result<()> {
     let faults = number("DM_CHAOS_FAULTS")?.map_or(Ok(MANY), usize::try_from)?;
     let seed = number("DM_CHAOS_SEED")?.unwrap_or_else(|| fastrand::u64(..));
-    run(faults, seed, LONG).await
+    let extent = Extent {
+        faults,
+        longest: 60,
+        answer: ANSWER,
+        wait: Some(Duration::from_secs(15)),
+    };
+    run(&extent, seed).await
 }
 
-async fn run(faults: usize, seed: u64, longest: u64) -> Result<()> {
+async fn run(extent: &Extent, seed: u64) -> Result<()> {
+    let faults = extent.faults;
     println!("chaos of a fleet: {faults} faults, DM_CHAOS_SEED={seed}");
     let fleet = Fleet::start().await?;
-    let (outcome, log) = disturbed(&fleet, faults, seed, longest).await?;
-    let found = verdict::faults(&fleet, &outcome).await?;
+    let (outcome, log) = disturbed(&fleet, extent, seed).await?;
+    let found = verdict::faults(&fleet, &outcome, extent.wait).await?;
     println!(
         "chaos of a fleet: {faults} faults, {} operations, {} deployments at the end, {}",
         outcome.operations,
@@ -70,26 +94,22 @@ async fn run(faults: usize, seed: u64, longest: u64) -> Result<()> {
     );
     ensure!(
         found.is_empty(),
-        "{} faults with DM_CHAOS_SEED={seed}:\n{}\nwhat was done:\n{}\n{}",
-        found.len(),
-        found.join("\n"),
+        "what was done:\n{}\n{}\n{} faults with DM_CHAOS_SEED={seed}:\n{}",
         log.join("\n"),
-        fleet.logs()
+        fleet.logs(),
+        found.len(),
+        found.join("\n")
     );
     Ok(())
 }
 
 /// The load while the fleet is disturbed, and what was done to it.
-async fn disturbed(
-    fleet: &Fleet,
-    faults: usize,
-    seed: u64,
-    longest: u64,
-) -> Result<(Outcome, Vec<String>)> {
+async fn disturbed(fleet: &Fleet, extent: &Extent, seed: u64) -> Result<(Outcome, Vec<String>)> {
     let (stop, stopped) = watch::channel(false);
     let load = Load::new(fleet.clients()?, &fleet.stack.namespace, seed, stopped);
+    let load = load.with_answer(extent.answer);
     let sabotage = async {
-        let log = saboteur::disturb(fleet, faults, seed, longest).await;
+        let log = saboteur::disturb(fleet, extent.faults, seed, extent.longest).await;
         let healed = fleet.heal().await;
         let _ = stop.send(true);
         log.and_then(|log| healed.map(|()| log))

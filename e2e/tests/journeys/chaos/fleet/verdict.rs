@@ -10,14 +10,21 @@ use super::super::load::Outcome;
 use super::super::managers::Call;
 use super::parts::Fleet;
 
-/// The longest wait of a caller whose manager has died.
-const PAUSE: Duration = Duration::from_secs(15);
-
-pub async fn faults(fleet: &Fleet, outcome: &Outcome) -> Result<Vec<String>> {
+/// `wait` is the longest that a caller may wait whose manager has died, if that is judged.
+pub async fn faults(
+    fleet: &Fleet,
+    outcome: &Outcome,
+    wait: Option<Duration>,
+) -> Result<Vec<String>> {
     let mut faults = outcome.faults.clone();
     faults.extend(super::super::verdict::faults(&fleet.stack, &outcome.expected).await?);
     faults.extend(outcome.calls.iter().flat_map(|call| failures(fleet, call)));
-    faults.extend(outcome.calls.iter().filter_map(long_pause));
+    faults.extend(
+        outcome
+            .calls
+            .iter()
+            .filter_map(|call| long_pause(call, wait?)),
+    );
     let log = fleet.stack.cluster.audit_log()?;
     let mut writes = AuditLog::open(&log, false)?.more()?;
     writes.retain(|write| write.namespace == fleet.stack.namespace && write.operation().is_some());
@@ -60,9 +67,9 @@ fn pause(call: &Call) -> Duration {
     first.map_or(Duration::ZERO, |first| call.ended - first.ended)
 }
 
-fn long_pause(call: &Call) -> Option<String> {
+fn long_pause(call: &Call, longest: Duration) -> Option<String> {
     let pause = pause(call);
-    (pause > PAUSE).then(|| {
+    (pause > longest).then(|| {
         let seconds = pause.as_secs_f32();
         format!(
             "a caller waited {seconds:.1} s for another manager: {:?}",
