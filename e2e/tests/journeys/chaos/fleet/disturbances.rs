@@ -1,4 +1,5 @@
-//! When which manager could not answer, because of something that was done to it, or because the machine stood still.
+//! When which manager could not answer, because of something that was done to it, or because the machine stood still;
+//! and when something was done to etcd.
 
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
@@ -15,9 +16,17 @@ const RECOVERY: Duration = Duration::from_secs(20);
 /// Between two looks at the clock.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Who is disturbed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    Manager(usize),
+    /// A member, or a way to one.
+    Etcd,
+}
+
 #[derive(Debug)]
 struct Disturbance {
-    manager: usize,
+    part: Part,
     begun: Instant,
     ended: Option<Instant>,
 }
@@ -30,18 +39,18 @@ impl Disturbances {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn begin(&self, manager: usize) {
+    pub fn begin(&self, part: Part) {
         self.all().push(Disturbance {
-            manager,
+            part,
             begun: Instant::now(),
             ended: None,
         });
     }
 
-    pub fn end(&self, manager: usize) {
+    pub fn end(&self, part: Part) {
         let mut all = self.all();
         let open = all.iter_mut().rev();
-        let mut open = open.filter(|one| one.manager == manager && one.ended.is_none());
+        let mut open = open.filter(|one| one.part == part && one.ended.is_none());
         if let Some(last) = open.next() {
             last.ended = Some(Instant::now());
         }
@@ -58,19 +67,25 @@ impl Disturbances {
             }
             let seconds = (now - begun).as_secs_f32();
             println!("chaos of a fleet: the machine stood still for {seconds:.1} s");
-            let still = |manager| Disturbance {
-                manager,
-                begun,
-                ended: Some(now + RECOVERY),
-            };
-            self.all().extend((0..MANAGERS).map(still));
+            for manager in 0..MANAGERS {
+                self.recovers(manager, begun);
+            }
         }
     }
 
-    /// Whether the manager was disturbed at any time between these.
-    pub fn cover(&self, manager: usize, begun: Instant, ended: Instant) -> bool {
+    /// The manager lost its lease because of what happened then, and starts again now.
+    pub fn recovers(&self, manager: usize, begun: Instant) {
+        self.all().push(Disturbance {
+            part: Part::Manager(manager),
+            begun,
+            ended: Some(Instant::now() + RECOVERY),
+        });
+    }
+
+    /// Whether it was disturbed at any time between these.
+    pub fn cover(&self, part: Part, begun: Instant, ended: Instant) -> bool {
         self.all().iter().any(|one| {
-            one.manager == manager
+            one.part == part
                 && one.begun <= ended
                 && one.ended.is_none_or(|end| begun <= end + MARGIN)
         })

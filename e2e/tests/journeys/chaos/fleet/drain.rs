@@ -33,7 +33,7 @@ async fn no_deploy_fails_while_each_manager_is_stopped_and_replaced() -> Result<
     let drained = drained(&fleet);
     let deployed = tokio::select! {
         deployed = deploys(&fleet.stack, drained) => deployed?,
-        error = fleet.supervise() => return Err(error),
+        error = fleet.supervise(true) => return Err(error),
     };
     ensure!(
         deployed > ROUNDS,

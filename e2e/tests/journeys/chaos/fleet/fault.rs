@@ -32,6 +32,18 @@ pub enum Fault {
     PauseMember(usize),
 }
 
+impl Fault {
+    /// Whether it is of a member of etcd, or of a way to one.
+    pub const fn is_of_etcd(&self) -> bool {
+        matches!(
+            self,
+            Self::KillMember(_)
+                | Self::PauseMember(_)
+                | Self::Block(Place::Member(..) | Place::Peer(_), _)
+        )
+    }
+}
+
 pub const MANAGERS: usize = 3;
 pub const MEMBERS: usize = 3;
 /// Managers accept each other's requests as long as their clocks differ by less than five minutes.

@@ -117,7 +117,7 @@ async fn disturbed(fleet: &Fleet, extent: &Extent, seed: u64) -> Result<(Outcome
     let work = async { tokio::join!(sabotage, load.run()) };
     let (log, outcome) = tokio::select! {
         done = work => done,
-        error = fleet.supervise() => return Err(error),
+        error = fleet.supervise(extent.wait.is_none()) => return Err(error),
         never = fleet.disturbances.watch_machine() => match never {},
     };
     Ok((outcome, log?))

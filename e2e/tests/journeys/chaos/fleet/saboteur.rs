@@ -9,6 +9,7 @@ use fastrand::Rng;
 use nix::sys::signal::Signal;
 
 use super::clock;
+use super::disturbances::Part;
 use super::fault::{Fault, of_managers, of_members};
 use super::parts::Fleet;
 
@@ -59,13 +60,16 @@ async fn lane(
 }
 
 async fn do_it(fleet: &Fleet, fault: Fault, time: Duration) -> Result<()> {
+    if fault.is_of_etcd() {
+        fleet.disturbances.begin(Part::Etcd);
+    }
     match fault {
         Fault::Kill(manager) | Fault::Pause(manager) | Fault::Isolate(manager, _) => {
-            fleet.disturbances.begin(manager);
+            fleet.disturbances.begin(Part::Manager(manager));
             do_to_manager(fleet, fault, manager, time).await?;
             // A manager that was paused still has to find out that it lost the store, and then starts again.
             fleet.managers[manager].ready().await?;
-            fleet.disturbances.end(manager);
+            fleet.disturbances.end(Part::Manager(manager));
         }
         Fault::Block(place, way) => {
             fleet.gate(place).set(way);
@@ -87,6 +91,9 @@ async fn do_it(fleet: &Fleet, fault: Fault, time: Duration) -> Result<()> {
             tokio::time::sleep(time).await;
             fleet.members.lock().await.signal(member, Signal::SIGCONT);
         }
+    }
+    if fault.is_of_etcd() {
+        fleet.disturbances.end(Part::Etcd);
     }
     Ok(())
 }

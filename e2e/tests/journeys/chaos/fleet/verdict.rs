@@ -8,6 +8,7 @@ use e2e::audit::{AuditLog, AuditedWrite};
 
 use super::super::load::Outcome;
 use super::super::managers::Call;
+use super::disturbances::Part;
 use super::parts::Fleet;
 
 /// `wait` is the longest that a caller may wait whose manager has died, if that is judged.
@@ -45,10 +46,11 @@ pub fn waits(outcome: &Outcome) -> String {
 
 /// Tries that failed at a manager to which nothing was done.
 fn failures(fleet: &Fleet, call: &Call) -> Vec<String> {
-    let undisturbed = call
-        .failed
-        .iter()
-        .filter(|one| !fleet.disturbances.cover(one.manager, one.begun, one.ended));
+    let undisturbed = call.failed.iter().filter(|one| {
+        !fleet
+            .disturbances
+            .cover(Part::Manager(one.manager), one.begun, one.ended)
+    });
     undisturbed
         .map(|one| {
             format!(
