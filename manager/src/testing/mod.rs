@@ -1,16 +1,14 @@
 //! A manager with fakes, for tests: the registry is a folder, and the cluster and the templates are in memory.
 
+mod stores;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use bytes::Bytes;
 use common::client::ManagerClient;
 use common::server::{CallerPolicy, Listen, ServeError, serve};
 use tempfile::TempDir;
-use tokio::sync::Notify;
 
 use crate::app::{App, Ports};
 use crate::deployer::Deployer;
@@ -19,8 +17,10 @@ use crate::expander::fake::FakeExpander;
 use crate::keys::KeyPlace;
 use crate::service::writes::quota::Quotas;
 use crate::store::Store;
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::store::kv::{Kv, MemoryKv, Scan};
 use crate::workflow::{Capacity, Retry};
+
+pub use self::stores::{DyingKv, LateKv, WrappedKv};
 
 /// The store and the fakes, which outlive a manager.
 pub struct TestBed {
@@ -221,144 +221,4 @@ fn copied_once(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A store that dies after a number of commits, like a process: nothing is written later.
-#[derive(Debug)]
-pub struct DyingKv {
-    inner: Arc<dyn Kv>,
-    left: AtomicUsize,
-    dead: Notify,
-    /// Why it does not write any more.
-    error: fn() -> KvError,
-}
-
-impl DyingKv {
-    pub fn after(commits: usize, inner: Arc<dyn Kv>) -> Arc<Self> {
-        let error = || KvError::Failed {
-            action: "written",
-            reason: "it is dead".to_owned(),
-        };
-        Self::with(commits, inner, error)
-    }
-
-    /// A store whose disk has room for this many commits.
-    pub fn full_after(commits: usize, inner: Arc<dyn Kv>) -> Arc<Self> {
-        let error = || KvError::Full {
-            free_mib: 0,
-            kept_mib: 32,
-        };
-        Self::with(commits, inner, error)
-    }
-
-    fn with(commits: usize, inner: Arc<dyn Kv>, error: fn() -> KvError) -> Arc<Self> {
-        Arc::new(Self {
-            inner,
-            left: AtomicUsize::new(commits),
-            dead: Notify::new(),
-            error,
-        })
-    }
-
-    /// Dies after this many further commits.
-    pub fn die_after(&self, commits: usize) {
-        self.left.store(commits, Ordering::SeqCst);
-    }
-
-    /// Makes room on the disk again.
-    pub fn revive(&self) {
-        self.left.store(usize::MAX, Ordering::SeqCst);
-    }
-
-    pub async fn death(&self) {
-        self.dead.notified().await;
-    }
-}
-
-#[async_trait]
-impl Kv for DyingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.inner.get(key).await
-    }
-
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.inner.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.inner.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
-        let left = self
-            .left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                left.checked_sub(1)
-            });
-        if left.is_err() {
-            self.dead.notify_one();
-            return Err((self.error)());
-        }
-        self.inner.commit(commit).await
-    }
-
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.inner.snapshot().await
-    }
-
-    async fn check(&self, pace: Pace) -> Result<(), KvError> {
-        self.inner.check(pace).await
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        match self.left.load(Ordering::SeqCst) {
-            0 => Err((self.error)()),
-            _ => self.inner.accepts().await,
-        }
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
-        self.inner.owned().await
-    }
-}
-
-/// A store that answers a commit a moment after it is done, like a disk.
-#[derive(Debug)]
-pub struct LateKv(pub Arc<dyn Kv>);
-
-#[async_trait]
-impl Kv for LateKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.0.get(key).await
-    }
-
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.0.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.0.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
-        let done = self.0.commit(commit).await;
-        tokio::task::yield_now().await;
-        done
-    }
-
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.0.snapshot().await
-    }
-
-    async fn check(&self, pace: Pace) -> Result<(), KvError> {
-        self.0.check(pace).await
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        self.0.accepts().await
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
-        self.0.owned().await
-    }
 }

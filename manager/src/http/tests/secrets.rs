@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 
 use super::*;
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
-use crate::testing::TestBed;
+use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Scan};
+use crate::testing::{TestBed, WrappedKv};
 
 /// What the fake expander marks: a password. It is in an object's environment too.
 fn secretive(password: &str) -> Value {
@@ -128,7 +127,12 @@ struct RemovingKv {
     left: AtomicUsize,
 }
 
-impl RemovingKv {
+#[async_trait]
+impl WrappedKv for RemovingKv {
+    fn inner(&self) -> &dyn Kv {
+        self.inner.as_ref()
+    }
+
     async fn before_read(&self) -> Result<(), KvError> {
         if self.left.fetch_sub(1, Ordering::SeqCst) != 0 {
             return Ok(());
@@ -147,44 +151,6 @@ impl RemovingKv {
                 ..Commit::default()
             })
             .await
-    }
-}
-
-#[async_trait]
-impl Kv for RemovingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.before_read().await?;
-        self.inner.get(key).await
-    }
-
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.before_read().await?;
-        self.inner.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.before_read().await?;
-        self.inner.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
-        self.inner.commit(commit).await
-    }
-
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.inner.snapshot().await
-    }
-
-    async fn check(&self, pace: Pace) -> Result<(), KvError> {
-        self.inner.check(pace).await
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        self.inner.accepts().await
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
-        self.inner.owned().await
     }
 }
 

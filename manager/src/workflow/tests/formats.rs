@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use common::api::manager::TypeInstance;
 use common::api::page::PageQuery;
 use common::model::AppliedObject;
@@ -13,10 +12,10 @@ use super::*;
 use crate::auth::Caller;
 use crate::store::deployments::Objects;
 use crate::store::format::{NEWEST, OLDEST};
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::store::kv::{Commit, Kv, KvError, MemoryKv, Scan};
 use crate::store::maintenance::{upgrade, verify::verify};
 use crate::store::{Changes, Store, deployments, record};
-use crate::testing::items;
+use crate::testing::{WrappedKv, items};
 
 /// The largest entry of a store on etcd, with room for a seal.
 const ENTRY_BYTES: usize = 1024 * 1024 - 64;
@@ -42,20 +41,12 @@ impl Watched {
 }
 
 #[async_trait]
-impl Kv for Watched {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.inner.get(key).await
+impl WrappedKv for Watched {
+    fn inner(&self) -> &dyn Kv {
+        &self.inner
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.inner.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.inner.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+    async fn write(&self, commit: Commit) -> Result<(), KvError> {
         if let Some((key, value)) = commit.put.iter().find(|(_, v)| v.len() > ENTRY_BYTES) {
             return Err(KvError::Failed {
                 action: "written",
@@ -64,22 +55,6 @@ impl Kv for Watched {
         }
         self.commits.lock().unwrap().push(commit.clone());
         self.inner.commit(commit).await
-    }
-
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.inner.snapshot().await
-    }
-
-    async fn check(&self, _: Pace) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        Ok(())
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
-        Ok(())
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use common::model::Manifest;
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, Pace, Scan};
+use crate::store::kv::{Commit, Kv, KvError};
 use crate::store::maintenance::verify::verify;
 use crate::store::{Store, deployments, manifests};
+use crate::testing::WrappedKv;
 
 /// When an operation is stopped: around one of its commits.
 #[derive(Debug, Clone, Copy)]
@@ -60,20 +60,12 @@ impl PausingKv {
 }
 
 #[async_trait]
-impl Kv for PausingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.inner.get(key).await
+impl WrappedKv for PausingKv {
+    fn inner(&self) -> &dyn Kv {
+        self.inner.as_ref()
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.inner.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.inner.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+    async fn write(&self, commit: Commit) -> Result<(), KvError> {
         let is_it = self.commits.fetch_add(1, Ordering::SeqCst) == self.moment.commits;
         if is_it && self.moment.is_under_way {
             self.pause().await;
@@ -83,22 +75,6 @@ impl Kv for PausingKv {
             self.pause().await;
         }
         done
-    }
-
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.inner.snapshot().await
-    }
-
-    async fn check(&self, pace: Pace) -> Result<(), KvError> {
-        self.inner.check(pace).await
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        self.inner.accepts().await
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
-        self.inner.owned().await
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 use super::*;
 use crate::deployer::fake::Slow;
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, Pace, Scan};
+use crate::store::kv::{Commit, Kv, KvError};
 use crate::store::{Store, deployments};
+use crate::testing::WrappedKv;
 
 /// The store as a manager sees it that is stopped at one of its commits. Once it wakes up, another one has the store. Its
 /// reads were answered before it was stopped.
@@ -63,20 +63,12 @@ impl StoppingKv {
 }
 
 #[async_trait]
-impl Kv for StoppingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
-        self.inner.get(key).await
+impl WrappedKv for StoppingKv {
+    fn inner(&self) -> &dyn Kv {
+        self.inner.as_ref()
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
-        self.inner.get_each(keys).await
-    }
-
-    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        self.inner.scan(scan).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+    async fn write(&self, commit: Commit) -> Result<(), KvError> {
         let is_it = self.commits.fetch_add(1, Ordering::SeqCst) == self.moment;
         if is_it && !self.is_done {
             self.stop().await;
@@ -89,19 +81,7 @@ impl Kv for StoppingKv {
         outcome
     }
 
-    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
-        self.inner.snapshot().await
-    }
-
-    async fn check(&self, pace: Pace) -> Result<(), KvError> {
-        self.inner.check(pace).await
-    }
-
-    async fn accepts(&self) -> Result<(), KvError> {
-        self.inner.accepts().await
-    }
-
-    async fn owned(&self) -> Result<(), KvError> {
+    async fn is_owned(&self) -> Result<(), KvError> {
         self.admit()
     }
 }
