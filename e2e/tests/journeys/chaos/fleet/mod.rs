@@ -94,11 +94,11 @@ async fn run(extent: &Extent, seed: u64) -> Result<()> {
     );
     ensure!(
         found.is_empty(),
-        "what was done:\n{}\n{}\n{} faults with DM_CHAOS_SEED={seed}:\n{}",
-        log.join("\n"),
-        fleet.logs(),
+        "{} faults with DM_CHAOS_SEED={seed}:\n{}\nwhat was done:\n{}\n{}",
         found.len(),
-        found.join("\n")
+        found.join("\n"),
+        log.join("\n"),
+        fleet.logs()
     );
     Ok(())
 }
