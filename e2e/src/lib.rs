@@ -14,8 +14,7 @@ pub mod gate;
 pub mod git_daemon;
 pub mod github;
 pub mod go;
-#[path = "../../manager/tests/etcd_members/held.rs"]
-mod held;
+mod held_port;
 pub mod helm;
 pub mod hub;
 mod installed;

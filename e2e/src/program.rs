@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::held::HeldPort;
+use crate::held_port::HeldPort;
 use crate::until;
 
 /// How long a service may take to accept, or to stop.

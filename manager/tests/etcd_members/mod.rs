@@ -2,7 +2,8 @@
 //!
 //! The tests of the store and those of the manager's process use it.
 
-mod held;
+#[path = "../../../e2e/src/held_port.rs"]
+mod held_port;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
-use self::held::HeldPort;
+use self::held_port::HeldPort;
 
 /// A process that is killed loses nothing that it has written, so tests do not wait for the disk.
 pub const NO_DISK: &[&str] = &["--unsafe-no-fsync"];
