@@ -11,7 +11,7 @@ use actix_web::web::Data;
 use anyhow::Context as _;
 use clap::Parser;
 use common::client::http::builder;
-use common::server::{CallerPolicy, HangUp, serve};
+use common::server::{CallerPolicy, HangUp, return_large_blocks, serve};
 use common::telemetry;
 use expandybird::flags::{Cli, Command, EngineFlags};
 use expandybird::input::Bounds;
@@ -31,6 +31,9 @@ fn main() -> ExitCode {
         .is_some_and(|first| first == process::ARGUMENT)
     {
         return inside::run();
+    }
+    if let Err(error) = return_large_blocks() {
+        eprintln!("expandybird: it will keep memory that it no longer needs: {error}");
     }
     actix_web::rt::System::new().block_on(serve_or_expand())
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use common::server::return_large_blocks;
 use manager::Config;
 use nix::sys::stat::{Mode, umask};
 
@@ -12,11 +13,15 @@ fn main() -> ExitCode {
     // Not a flag of the manager: it starts itself so, before it opens a store.
     match manager::looks_at_store(std::env::args_os()) {
         true => ExitCode::SUCCESS,
-        false => start(Config::parse()),
+        false => start(),
     }
 }
 
-fn start(config: Config) -> ExitCode {
+fn start() -> ExitCode {
+    if let Err(error) = return_large_blocks() {
+        eprintln!("manager: it will keep memory that it no longer needs: {error}");
+    }
+    let config = Config::parse();
     if config.print_openapi {
         println!("{:#}", manager::description());
         return ExitCode::SUCCESS;

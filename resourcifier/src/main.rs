@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Parser;
 use common::client::http::builder;
-use common::server::{CallerPolicy, serve};
+use common::server::{CallerPolicy, return_large_blocks, serve};
 use common::telemetry;
 use resourcifier::flags::Flags;
 use resourcifier::http;
@@ -25,6 +25,9 @@ fn main() -> anyhow::Result<ExitCode> {
     if let Some(reason) = become_program(std::env::args_os()) {
         writeln!(std::io::stderr(), "{reason}")?;
         return Ok(ExitCode::from(NOT_RUN));
+    }
+    if let Err(error) = return_large_blocks() {
+        eprintln!("resourcifier: it will keep memory that it no longer needs: {error}");
     }
     actix_web::rt::System::new().block_on(run())?;
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! What the three services share in answering HTTP: listening, request ids, errors, bodies, health, metrics.
 
+mod allocator;
 pub mod answer;
 mod callers;
 pub mod limits;
@@ -8,6 +9,7 @@ pub mod request;
 mod route;
 mod serve;
 
+pub use allocator::return_large_blocks;
 pub use answer::compress::accepts_gzip;
 pub use answer::error::ApiError;
 pub use answer::{answer, answer_with};

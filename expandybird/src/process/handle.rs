@@ -79,9 +79,9 @@ impl Lent {
 
     /// Sends a request.
     pub async fn send(&mut self, expand: &Expand, body: &[u8]) -> Result<(), ProcessError> {
-        let mut frame = frame::encode(expand)?;
-        frame.extend_from_slice(body);
-        Ok(self.stream.write_all(&frame).await?)
+        self.say(expand).await?;
+        // Not in one frame: a copy of a large body would count nowhere.
+        Ok(self.stream.write_all(body).await?)
     }
 
     /// The next message. A body is not read yet.

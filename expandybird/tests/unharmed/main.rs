@@ -7,6 +7,7 @@
     reason = "a test ends where it fails"
 )]
 
+mod bodies;
 mod crashes;
 mod exponential;
 mod fairness;

@@ -104,8 +104,17 @@ impl Server {
 
     /// Memory that the server itself has ever had at once.
     pub fn peak_bytes(&self) -> u64 {
+        self.memory("VmHWM:")
+    }
+
+    /// Memory that the server itself has now.
+    pub fn bytes(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    fn memory(&self, field: &str) -> u64 {
         let status = program::shown(self.program.id(), "status");
-        program::bytes(&status, "VmHWM:").unwrap()
+        program::bytes(&status, field).unwrap()
     }
 
     /// Right after an answer: neither the server nor anything that it started goes on with it. They use less than a
