@@ -102,13 +102,17 @@ pub fn parts(text: &[u8]) -> Vec<(usize, &[u8])> {
         return Vec::new();
     };
     let parts = separator.split(whole).map(trimmed);
-    let line = |part: &[u8]| {
-        let before = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-        let before = text.get(..before).unwrap_or_default();
-        1 + before.iter().filter(|&&byte| byte == b'\n').count()
-    };
     let parts = parts.filter(|part| !part.is_empty());
-    parts.map(|part| (line(part), part)).collect()
+    // The lines of all parts together are counted once: there may be thousands of parts.
+    let (mut line, mut counted) = (1, 0);
+    let located = parts.map(|part| {
+        let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        let since = text.get(counted..start).unwrap_or_default();
+        line += since.iter().filter(|&&byte| byte == b'\n').count();
+        counted = start;
+        (line, part)
+    });
+    located.collect()
 }
 
 /// The text without white space before it.
