@@ -141,9 +141,14 @@ impl ErrorBody {
         }
     }
 
-    /// Replaces the location.
+    /// Replaces the location. Its names are the caller's, and are clipped like a message.
     pub fn at(mut self, location: Location) -> Self {
-        self.location = Some(location);
+        self.location = Some(Location {
+            file: location.file.map(clipped),
+            resource: location.resource.map(clipped),
+            path: location.path.map(clipped),
+            ..location
+        });
         self
     }
 

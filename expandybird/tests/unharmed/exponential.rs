@@ -22,7 +22,8 @@ async fn a_schema_that_holds_itself_twice_is_told_before_the_validation() {
         let schema = format!("oneOf: [{part}, {part}]");
         let error = server.refusal(&schema, &deep(&schema)).await;
         assert_eq!(error.code, ErrorCode::InvalidSchema, "{error:?}");
-        assert!(error.message.contains("its parts never end"), "{error:?}");
+        let message = "its parts take more than 100000 steps";
+        assert!(error.message.contains(message), "{error:?}");
     }
 }
 

@@ -26,7 +26,9 @@ const POINTER_BYTES: usize = 16 * 1024;
 pub enum WalkError {
     #[error("its parts never end: they nest deeper than {DEPTH} levels")]
     TooDeep,
-    #[error("its parts never end: they take more than {STEPS} steps")]
+    #[error(
+        "its parts take more than {STEPS} steps: a part that contains itself never ends; otherwise write fewer keywords, or give fewer values"
+    )]
     TooMany,
     #[error(
         "more than {COSTLY_MATCHES} values are matched with patterns that look around or back; \
