@@ -252,7 +252,11 @@ fn code(
                 });
             }
             _ => {
-                statements.mention(&source[at..end]);
+                let before = levels.last().and_then(|level| level.last());
+                // `m.caller` is an attribute.
+                if before.is_none_or(|before| before.of(source) != ".") {
+                    statements.mention(&source[at..end]);
+                }
                 if let Some(literal) = strings::rewritten(&source[at..end]) {
                     edits.put(at, Rank::Replacement, end - at, &literal);
                 }

@@ -115,6 +115,10 @@ fn operators_become_calls_and_everything_else_stays() {
             "{% macro m() -%}{{''-}} {{ caller }} {%- if caller %}{% endif %}{%- endmacro %}",
         ),
         (
+            "{% macro m() -%} {{ m.caller }} {%- endmacro %}",
+            "{% macro m() -%}{{''-}} {{ m.caller }} {%- endmacro %}",
+        ),
+        (
             "{{ -1 ** x }}{{ -x ** -1 }}{{ a(-2|f(g=1) ** b) }}",
             "{{ __constpow__(__neg__(1) , x) }}{{ __pow__(__neg__(x) , __neg__(1)) }}{{ a(__constpow__(__neg__(2)|f(g=1) , b)) }}",
         ),

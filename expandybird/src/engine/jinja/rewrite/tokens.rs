@@ -102,9 +102,13 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
 /// Whether the tokens before end in `is` and the name of a test. A name behind it is its argument, `in` too, and so
 /// are a list and a map.
 pub fn takes_argument(before: &[Token], source: &str) -> bool {
-    let words = before.iter().rev().take(3).map(|token| token.of(source));
-    let words: Vec<&str> = words.collect();
-    matches!(words[..], [_, "is", ..] | [_, "not", "is"])
+    let mut words = before.iter().rev().map(|token| token.of(source)).skip(1);
+    let mut word = words.next();
+    // The name of a test may have dots.
+    while word == Some(".") {
+        word = words.nth(1);
+    }
+    word == Some("is") || word == Some("not") && words.next() == Some("is")
 }
 
 /// Words that are no names of variables.
