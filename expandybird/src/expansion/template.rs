@@ -5,14 +5,15 @@ use std::sync::Arc;
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
 use common::model::{
-    AppliedChart, GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue,
+    AppliedChart, GeneratedValue, Import, Language, LayoutPath, Origin, Output, ResourceName,
+    SecretValue,
 };
 use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
 use super::exposed;
 use super::reading::lines::Lines;
-use super::reading::{self, Text};
+use super::reading::{self, Printed, Text};
 use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
 use super::watch::{At, ExpansionStep};
@@ -235,10 +236,32 @@ impl Expander<'_> {
             }
             Rendered::Text(output) => {
                 self.take_output(output.len())?;
-                let (value, warnings) = reading::output(&output, &template.name).map_err(fault)?;
-                self.warn(warnings, name, path);
-                lines = self.lines(template, &output, &value);
-                value
+                let read = match self.prints_objects(template) {
+                    true => reading::objects_or_output,
+                    false => reading::output,
+                };
+                match read(&output, &template.name)
+                    .map_err(|found| fault(in_file(found, template)))?
+                {
+                    Printed::Configuration(value, warnings) => {
+                        self.warn(warnings, name, path);
+                        lines = self.lines(template, &output, &value);
+                        value
+                    }
+                    Printed::Objects(objects, warnings) => {
+                        self.warn(warnings, name, path);
+                        let nodes = self.objects(objects, path);
+                        let mut nodes =
+                            nodes.map_err(|(_, found)| fault(in_file(found, template)))?;
+                        for node in &mut nodes {
+                            node.origin = Origin {
+                                file: template.path().to_owned(),
+                                line: None,
+                            };
+                        }
+                        return Ok(Level::from(nodes));
+                    }
+                }
             }
             Rendered::Data(value) => value,
         };
@@ -249,6 +272,12 @@ impl Expander<'_> {
         chain.push(template.name.clone());
         self.level(&text.with_lines(lines), &configuration, path, &chain)
             .map_err(Failed::within)
+    }
+
+    /// Whether its output may be Kubernetes objects instead of a configuration, as the output of a chart's templates is.
+    fn prints_objects(&mut self, template: &Import) -> bool {
+        let row = self.language(template);
+        row.is_ok_and(|row| row.language == Language::GoTemplate)
     }
 
     /// The lines of the template that wrote the resources of its output, if it is a text with tags.
@@ -347,6 +376,18 @@ impl Failed {
 }
 
 /// The engine knows the location in the file. The instance is known here.
+/// The fault of an object that a template printed, in the template's file: the lines of an output are not its lines.
+fn in_file(fault: Fault, template: &Import) -> Fault {
+    match fault {
+        Fault::Engine(error) => Fault::from(EngineError {
+            file: Some(template.path().to_owned()),
+            line: None,
+            ..*error
+        }),
+        fault => fault,
+    }
+}
+
 fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
     let location = Location {
         file: error.file.clone(),

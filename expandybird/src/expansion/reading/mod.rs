@@ -264,8 +264,34 @@ fn number(value: usize) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
+/// The content of a template's output, and warnings of the reader.
+pub enum Printed {
+    /// A map, which should have `resources`.
+    Configuration(Value, Vec<String>),
+    /// Kubernetes objects.
+    Objects(Vec<Object>, Vec<String>),
+}
+
+/// The output of a template that may print objects too: a template that prints nothing prints none.
+pub fn objects_or_output(text: &str, template: &str) -> Result<Printed, Fault> {
+    let configuration = || output(text, template);
+    // What cannot be read is read again, for the error.
+    let Ok(documents) = yaml::read_all(text, &Limits::DEFAULT, Duplicates::Warn) else {
+        return configuration();
+    };
+    let is_empty = documents.iter().all(|one| one.value.is_null());
+    if !is_empty && !manifests::recognises(&documents) {
+        return configuration();
+    }
+    let warnings = documents.iter().flat_map(|one| &one.warnings);
+    let warnings = warnings.map(in_output).collect();
+    let file = format!("the output of '{template}'");
+    let objects = manifests::objects(&file, documents).map_err(EngineError::from)?;
+    Ok(Printed::Objects(objects, warnings))
+}
+
 /// The output of a template as text.
-pub fn output(text: &str, template: &str) -> Result<(Value, Vec<String>), Fault> {
+pub fn output(text: &str, template: &str) -> Result<Printed, Fault> {
     let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
         let reason = format!("{error}\n{}", error.excerpt());
         let reason = reason.trim_end().to_owned();
@@ -280,11 +306,12 @@ pub fn output(text: &str, template: &str) -> Result<(Value, Vec<String>), Fault>
             },
         }
     })?;
-    let warnings = document
-        .warnings
-        .iter()
-        .map(|warning| format!("in its output, {warning}"));
-    Ok((document.value, warnings.collect()))
+    let warnings = document.warnings.iter().map(in_output).collect();
+    Ok(Printed::Configuration(document.value, warnings))
+}
+
+fn in_output(warning: &impl std::fmt::Display) -> String {
+    format!("in its output, {warning}")
 }
 
 /// A list of a configuration. Missing or null means empty.
