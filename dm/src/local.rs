@@ -106,6 +106,23 @@ fn said(stderr: &str) -> String {
 
 /// Expands like the manager, with the same default namespace and user.
 pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
+    let response = answer(request, false).await?;
+    // Nothing is redacted: the values belong to the user.
+    Ok(Expansion {
+        secrets: Vec::new(),
+        values: Vec::new(),
+        plans: Vec::new(),
+        ..response.into_expansion(Vec::new())
+    })
+}
+
+/// The texts that charts print, as Helm prints them. None if there is no chart. The warnings of the expansion come with them.
+pub async fn texts(request: Expand) -> Result<(Option<String>, Vec<String>), LocalError> {
+    let response = answer(request, true).await?;
+    Ok((response.texts, response.warnings))
+}
+
+async fn answer(request: Expand, texts: bool) -> Result<ExpandResponse, LocalError> {
     let now = Timestamp::now();
     let environment = Environment {
         deployment: request.name.clone(),
@@ -124,6 +141,7 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         env: environment.to_map(),
         seed: request.seed.or_else(random_seed).unwrap_or_default(),
         capabilities: request.capabilities,
+        texts,
         ..ExpandRequest::default()
     };
     let response = expanded(&mut request).await?;
@@ -136,13 +154,7 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     if !unresolved.is_empty() {
         return Err(LocalError::Unresolved(unresolved));
     }
-    // Nothing is redacted: the values belong to the user.
-    Ok(Expansion {
-        secrets: Vec::new(),
-        values: Vec::new(),
-        plans: Vec::new(),
-        ..response.into_expansion(Vec::new())
-    })
+    Ok(response)
 }
 
 /// Without a cluster, plans see no live objects.

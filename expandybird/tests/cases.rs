@@ -167,6 +167,7 @@ fn request(folder: &Path) -> ExpandRequest {
             plans if plans.exists() => serde_json::from_value(read(&plans)).unwrap(),
             _ => PlanRequest::default(),
         },
+        texts: false,
     }
 }
 

@@ -54,6 +54,9 @@ pub struct ExpandRequest {
     /// What plans of the Inter-operator are asked, and the live objects that they see.
     #[serde(default)]
     pub plans: PlanRequest,
+    /// Whether the answer has the texts of charts too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub texts: bool,
 }
 
 impl ExpandRequest {
@@ -144,6 +147,10 @@ pub struct ExpandResponse {
     /// is not complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<PlanAnswer>,
+    /// What the charts printed, one chart after the other, as `helm template --include-crds` prints it. Secrets are in it.
+    /// Absent if the request does not want it, or has no chart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<String>,
 }
 
 impl ExpandResponse {

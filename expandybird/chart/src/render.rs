@@ -57,6 +57,21 @@ pub struct Rendered {
     pub warnings: Vec<String>,
 }
 
+impl Rendered {
+    /// All texts, as `helm template --include-crds` prints them.
+    pub fn text(&self) -> String {
+        let part = |path: &str, text: &str| format!("---\n# Source: {path}\n{text}\n");
+        let crds = self.crds.iter();
+        let crds = crds.map(|file| part(&file.name, &String::from_utf8_lossy(&file.data)));
+        let manifests = self.manifests.iter();
+        let manifests = manifests.map(|manifest| part(&manifest.path, &manifest.text));
+        let objects: String = crds.chain(manifests).collect();
+        let hooks = self.hooks.iter().map(|hook| &hook.manifest);
+        let hooks: String = hooks.map(|hook| part(&hook.path, &hook.text)).collect();
+        format!("{}\n{hooks}", objects.trim())
+    }
+}
+
 /// Renders a chart with the user's values. All numbers of the values are floats, as in Helm.
 ///
 /// # Errors

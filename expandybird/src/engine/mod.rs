@@ -94,6 +94,8 @@ pub struct Output {
     pub lookups: Vec<Lookup>,
     /// Only of a plan.
     pub plan: Option<PlanOutput>,
+    /// What a chart printed, if that is wanted.
+    pub text: Option<String>,
 }
 
 impl Output {
@@ -106,6 +108,7 @@ impl Output {
             values: Vec::new(),
             lookups: Vec::new(),
             plan: None,
+            text: None,
         }
     }
 }

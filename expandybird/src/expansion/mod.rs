@@ -95,6 +95,7 @@ pub fn expand(
         values: Vec::new(),
         lookups: Vec::new(),
         plans: Vec::new(),
+        texts: None,
     };
     let expanded = expander.expand(&text, content);
     // With the answers, what is wrong now may be right.
@@ -105,7 +106,7 @@ pub fn expand(
         });
     }
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
-    let (values, plans) = (expander.values, expander.plans);
+    let (values, plans, texts) = (expander.values, expander.plans, expander.texts);
     let marked = secrets.iter().map(|secret| &secret.value);
     let redactor = Redactor::new(marked.chain(&expander.hidden));
     let expanded = expanded.map_err(|error| error.without(redactor.clone()))?;
@@ -123,6 +124,7 @@ pub fn expand(
         secrets,
         values,
         plans,
+        texts,
     })
 }
 
@@ -163,6 +165,8 @@ struct Expander<'a> {
     lookups: Vec<Lookup>,
     /// What the plans of the Inter-operator have to say.
     plans: Vec<PlanAnswer>,
+    /// What the charts printed, if that is wanted.
+    texts: Option<String>,
 }
 
 /// An expanded list of resources, with its outputs.

@@ -123,6 +123,10 @@ impl Expander<'_> {
         self.lookups.extend(rendered.lookups);
         self.warn(rendered.warnings, name, path);
         self.take_plan(rendered.plan, path);
+        if let Some(text) = rendered.text {
+            self.take_output(text.len())?;
+            self.texts.get_or_insert_default().push_str(&text);
+        }
         self.take_values(rendered.values, path)
             .map_err(Failed::Here)?;
         let mut level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;

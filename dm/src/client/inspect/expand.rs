@@ -22,6 +22,7 @@ Examples:
   dm expand web.yaml
   dm expand web.yaml --layout
   dm expand web.yaml --local
+  dm expand chart.tgz --raw
   dm expand replicatedservice:v1 --set replicas=3 -o json")]
 pub struct Expand {
     #[command(flatten)]
@@ -39,9 +40,14 @@ pub struct Expand {
     /// Cluster whose abilities charts see [default: that of the manager's own resourcifier].
     #[arg(long, value_name = "CLUSTER", conflicts_with = "local")]
     pub cluster: Option<ClusterName>,
+    /// Print the texts of a chart as `helm template --include-crds` prints them. They are made without a manager, as with --local.
+    #[arg(long, conflicts_with_all = ["layout", "cluster"])]
+    pub raw: bool,
     #[command(flatten)]
     pub capabilities: CapabilityFlags,
 }
+
+const NO_CHART: &str = "there is no chart whose texts can be printed: give its folder or archive (only a manager fetches charts of registries)";
 
 /// What charts see of a cluster.
 #[derive(Debug, Args)]
@@ -83,24 +89,25 @@ impl Expand {
             seed: None,
             capabilities: self.capabilities.given(),
         };
+        let local_failure = |error| match error {
+            LocalError::Answered(body) => subject.refused(*body),
+            error => error.into(),
+        };
+        if self.raw {
+            let (texts, warnings) = local::texts(request).await.map_err(local_failure)?;
+            warn(session, &warnings);
+            let texts = texts.ok_or_else(|| Failure::failed(NO_CHART))?;
+            return session.show_text(texts);
+        }
         let expansion = match self.local {
-            true => local::expansion(request)
-                .await
-                .map_err(|error| match error {
-                    LocalError::Answered(body) => subject.refused(*body),
-                    error => error.into(),
-                })?,
+            true => local::expansion(request).await.map_err(local_failure)?,
             false => session
                 .client
                 .expand(&request)
                 .await
                 .map_err(|error| subject.failed(error))?,
         };
-        for warning in &expansion.warnings {
-            session
-                .terminal
-                .note(&format!("warning: {}", text::line(warning)));
-        }
+        warn(session, &expansion.warnings);
         if self.layout {
             let width = session.terminal.width;
             return session.show(&expansion.layout, |layout| {
@@ -111,5 +118,12 @@ impl Expand {
             true => session.show_document(&expansion),
             false => session.show_document(&expansion.expanded_config),
         }
+    }
+}
+
+fn warn(session: &mut Session<'_, '_>, warnings: &[String]) {
+    for warning in warnings {
+        let warning = format!("warning: {}", text::line(warning));
+        session.terminal.note(&warning);
     }
 }

@@ -87,6 +87,11 @@ impl<'s, 't> Session<'s, 't> {
         self.print(&text)
     }
 
+    pub fn show_text(&mut self, text: String) -> Result<(), Failure> {
+        let text = self.safe(text);
+        self.print(&text)
+    }
+
     /// A file or another program gets the values as they are. A terminal obeys none of them.
     fn safe(&self, text: String) -> String {
         match self.terminal.width {

@@ -1,6 +1,7 @@
 //! Helm charts from where they are published, and releases of Helm that become deployments.
 
 mod import;
+mod raw;
 mod registries;
 mod whole;
 

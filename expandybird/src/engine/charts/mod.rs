@@ -45,19 +45,23 @@ pub struct Charts<'c> {
     capabilities: Capabilities,
     /// Absent: nothing is looked up.
     answers: Option<Answers>,
+    texts: bool,
 }
 
 impl<'c> Charts<'c> {
-    /// `known`: what the cluster can do. `lookups`: the answers so far, if charts may look at the cluster.
+    /// `known`: what the cluster can do. `lookups`: the answers so far, if charts may look at the cluster. `texts`: whether
+    /// the texts of the charts are wanted too.
     pub fn new(
         cache: &'c ChartCache,
         known: Option<&cluster::Capabilities>,
         lookups: Option<&[LookupAnswer]>,
+        texts: bool,
     ) -> Self {
         Self {
             cache,
             capabilities: capabilities(known, lookups.is_some()),
             answers: lookups.map(Answers::new),
+            texts,
         }
     }
 
@@ -117,6 +121,7 @@ impl Engine for Charts<'_> {
             });
         }
         let rendered = rendered.map_err(|error| failed(instance, Some(&chart), error))?;
+        let text = self.texts.then(|| rendered.text());
         let notes = rendered.notes.trim_end().to_owned();
         let mut warnings = rendered.warnings;
         let placed = objects::placed(
@@ -129,6 +134,7 @@ impl Engine for Charts<'_> {
             message: Some(notes).filter(|notes| !notes.is_empty()),
             warnings,
             values: made_up.into_used(),
+            text,
             ..Output::new(Rendered::Placed(placed.map_err(|error| *error)?))
         })
     }

@@ -145,6 +145,7 @@ impl<'s> Expansions<'s> {
                 &self.charts,
                 request.capabilities.as_ref(),
                 request.lookups.as_deref(),
+                request.texts,
             )),
         }
     }

@@ -572,6 +572,7 @@ fn request(subject: &Subject, seed: &str, content: &str, known: &Fetched) -> Exp
         charts: subject.charts.clone(),
         lookups: known.lookups.clone(),
         plans: known.plans.clone(),
+        texts: false,
     }
 }
 
