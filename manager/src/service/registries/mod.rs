@@ -137,7 +137,7 @@ impl Catalog {
     }
 
     pub async fn registry_of(&self, type_name: &TypeName) -> Result<RegistrySummary, Error> {
-        self.check(type_name)?;
+        self.describe(type_name).await?;
         Ok(self.registries.registry_of(type_name).await?)
     }
 
