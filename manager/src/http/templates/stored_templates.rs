@@ -91,9 +91,13 @@ pub async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let stated = body.pointer("/metadata/namespace").and_then(Value::as_str);
     let stated = stated.map(Namespace::parse).transpose();
+    let named = query.namespace.clone();
     let namespace = namespace(&request, query.namespace.or(name(stated)?))?;
     let name = body["metadata"]["name"].as_str().unwrap_or_default();
-    let place = format!("{}/{name}", request.path());
+    let place = match named {
+        Some(named) => format!("{}/{name}?namespace={named}", request.path()),
+        None => format!("{}/{name}", request.path()),
+    };
     answers::location(&place);
     let created = services
         .stored_templates
