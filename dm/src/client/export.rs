@@ -65,7 +65,7 @@ impl Export {
             false => self.cleaned(found),
         };
         if objects.is_empty() {
-            return Err(Failure::failed("no resources found - nothing to export"));
+            return Err(Failure::not_found("no resources found - nothing to export"));
         }
         let document = self.document(objects, session);
         session.show_document(&document)

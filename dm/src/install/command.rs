@@ -41,7 +41,7 @@ pub struct Install {
     #[arg(long)]
     pub image: String,
     /// Namespace to install into; it is created.
-    #[arg(long, default_value = "deployment-manager")]
+    #[arg(long, short, default_value = "deployment-manager")]
     pub namespace: Namespace,
     /// Name of the installation.
     #[arg(long, default_value = "deployment-manager")]

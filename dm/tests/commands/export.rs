@@ -126,7 +126,7 @@ async fn an_export_needs_something_to_export() {
         assert_eq!(manager.dm(args).await.code, ExitCode::Usage, "{args:?}");
     }
     let said = manager.dm(&["export", "Service"]).await;
-    assert_eq!(said.code, ExitCode::Failed, "{said:?}");
+    assert_eq!(said.code, ExitCode::NotFound, "{said:?}");
     assert!(
         said.stderr
             .contains("no resources found - nothing to export"),

@@ -49,7 +49,7 @@ pub struct Test {
     #[arg(long)]
     pub live: bool,
     /// Namespace for objects that name none [default: the manager's].
-    #[arg(long)]
+    #[arg(long, short)]
     pub namespace: Option<Namespace>,
     /// Cluster to test on, as in dm clusters [default: that of the manager's own resourcifier].
     #[arg(long, value_name = "CLUSTER")]

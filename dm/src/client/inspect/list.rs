@@ -34,13 +34,13 @@ pub struct List {
     #[arg(long, value_enum, ignore_case = true)]
     pub status: Option<Status>,
     /// Only those with these labels, like tier=front,team!=a,app in (web,db).
-    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    #[arg(long, short = 'l', value_name = "SELECTOR", alias = "label-selector")]
     pub selector: Option<String>,
     /// Only those that have an instance of this type.
     #[arg(long = "type", value_name = "TYPE")]
     pub type_name: Option<TypeName>,
     /// Only those with this text in their name.
-    #[arg(short, long = "query", value_name = "TEXT")]
+    #[arg(short, long = "query", value_name = "TEXT", alias = "q")]
     pub query: Option<String>,
     #[arg(long, value_enum, default_value_t = Order::Name)]
     pub order_by: Order,
@@ -69,6 +69,7 @@ impl From<Status> for DeploymentStatus {
 pub enum Order {
     Name,
     /// What changed last comes first.
+    #[value(alias = "modifiedAt")]
     ModifiedAt,
 }
 
