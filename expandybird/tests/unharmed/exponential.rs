@@ -18,11 +18,16 @@ fn deep(schema: &str) -> ExpandRequest {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schema_that_holds_itself_twice_is_told_before_the_validation() {
     let server = Server::start(&[]);
-    for part in ["{$ref: '#'}", "{properties: {a: {$ref: '#'}}}"] {
+    for (part, message) in [
+        ("{$ref: '#'}", "its parts never end"),
+        (
+            "{properties: {a: {$ref: '#'}}}",
+            "its parts take more than 100000 steps",
+        ),
+    ] {
         let schema = format!("oneOf: [{part}, {part}]");
         let error = server.refusal(&schema, &deep(&schema)).await;
         assert_eq!(error.code, ErrorCode::InvalidSchema, "{error:?}");
-        let message = "its parts take more than 100000 steps";
         assert!(error.message.contains(message), "{error:?}");
     }
 }

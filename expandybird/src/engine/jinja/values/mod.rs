@@ -64,6 +64,8 @@ pub fn own(value: Value) -> Result<Value, Error> {
 pub fn each(value: Value) -> Result<Value, Error> {
     match value.kind() {
         ValueKind::None => Err(not_iterable(&value)),
+        // A namespace has attributes alone.
+        _ if !python::is_iterable(&value) => Err(not_iterable(&value)),
         ValueKind::String => List::make(items(&value)?.into_iter()),
         _ => own(value),
     }
