@@ -31,7 +31,9 @@ use crate::relay::{self, Leaving, Proof, Relays, Standby, advertised};
 use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
-use crate::store::kv::{EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics};
+use crate::store::kv::{
+    Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics,
+};
 use crate::store::maintenance::transfer;
 use crate::workflow::expansion::Expansions;
 use crate::workflow::expansion::stored_types::StoredTypes;
@@ -338,6 +340,12 @@ impl OpenStore {
         let Some(opened) = standby.until(opening, signals.received()).await? else {
             return Ok(None);
         };
+        if standby.stops() {
+            if let Ok((etcd, _)) = opened {
+                leave_to_others(etcd, candidate, &mut standby).await;
+            }
+            return Ok(None);
+        }
         let (etcd, kv) = opened?;
         Ok(Some(Self {
             kv,
@@ -406,6 +414,24 @@ impl OpenStore {
         if let Some(standby) = self.standby.take() {
             self.standby = Some(standby.hand_over().await);
         }
+    }
+}
+
+/// The store came when the process was to stop. Requests in hand are passed on to the next owner, if others wait for the
+/// store.
+async fn leave_to_others(etcd: EtcdKv, candidate: Arc<Candidate>, standby: &mut Standby) {
+    let patience = match has_others(&etcd).await {
+        true => PATIENCE,
+        false => LAST,
+    };
+    etcd.release().await;
+    let follows = async move { etcd.follow_owner(&candidate).await };
+    let _follows = AbortOnDropHandle::new(tokio::spawn(follows));
+    if tokio::time::timeout(patience, standby.drained())
+        .await
+        .is_err()
+    {
+        tracing::warn!("stopped before it had the store: requests in hand are cut off");
     }
 }
 

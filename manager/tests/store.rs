@@ -124,6 +124,36 @@ fn every_manager_on_etcd_answers_and_the_next_one_takes_over_when_one_is_killed_
     assert!(second.0.wait().unwrap().success());
 }
 
+/// The signal comes while the manager waits for the store and opens it, and a request that it has in hand waits for it.
+#[test]
+fn a_manager_that_is_stopped_while_it_starts_ends_well() {
+    const STEP: Duration = Duration::from_millis(10);
+    let folder = tempfile::tempdir().unwrap();
+    let address = etcd_members::shared().address();
+    for number in 0..6 {
+        let port_file = folder.path().join(format!("port-{number}"));
+        let mut manager = Running::on_etcd(&address, folder.path(), &port_file);
+        manager.listens(&port_file);
+        let port = std::fs::read_to_string(&port_file).unwrap();
+        let mut asking =
+            std::net::TcpStream::connect(format!("127.0.0.1:{}", port.trim())).unwrap();
+        let request = b"GET /deployments HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        std::io::Write::write_all(&mut asking, request).unwrap();
+        let at = Instant::now() + STEP * number;
+        while Instant::now() < at {
+            std::thread::yield_now();
+        }
+        manager.signal(Signal::SIGTERM);
+        let mut log = String::new();
+        std::io::Read::read_to_string(manager.0.stderr.as_mut().unwrap(), &mut log).unwrap();
+        let ended = manager.0.wait().unwrap();
+        assert!(
+            ended.success(),
+            "after {number} times {STEP:?}: {ended}, {log}"
+        );
+    }
+}
+
 #[test]
 fn a_waiting_manager_stops_when_it_is_to_and_says_who_has_the_store() {
     let folder = tempfile::tempdir().unwrap();

@@ -60,7 +60,8 @@ impl Standby {
         })
     }
 
-    /// Waits for the store. None if the process is to stop before: from the signal on, new connections are refused.
+    /// Waits for the store. None if the process is to stop before: from the signal on, new connections are refused. The
+    /// store may still come then, while requests are in hand: the process [stops](Self::stops), and leaves it to others.
     ///
     /// # Errors
     /// If a server failed.
@@ -81,6 +82,11 @@ impl Standby {
             opened = store => Ok(Some(opened)),
             ended = self.ended() => ended.map(|()| None),
         }
+    }
+
+    /// Whether the signal came before the store: there are no addresses for servers that follow.
+    pub const fn stops(&self) -> bool {
+        self.api.address.is_none()
     }
 
     async fn ended(&mut self) -> Result<(), ServeError> {
