@@ -22,7 +22,7 @@ Examples:
   dm expand web.yaml
   dm expand web.yaml --layout
   dm expand web.yaml --local
-  dm expand chart.tgz --raw
+  dm expand my-chart --raw
   dm expand replicatedservice:v1 --set replicas=3 -o json")]
 pub struct Expand {
     #[command(flatten)]
