@@ -18,17 +18,11 @@ fn deep(schema: &str) -> ExpandRequest {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schema_that_holds_itself_twice_is_told_before_the_validation() {
     let server = Server::start(&[]);
-    for (part, message) in [
-        ("{$ref: '#'}", "its parts never end"),
-        (
-            "{properties: {a: {$ref: '#'}}}",
-            "its parts take more than 100000 steps",
-        ),
-    ] {
+    for part in ["{$ref: '#'}", "{properties: {a: {$ref: '#'}}}"] {
         let schema = format!("oneOf: [{part}, {part}]");
         let error = server.refusal(&schema, &deep(&schema)).await;
         assert_eq!(error.code, ErrorCode::InvalidSchema, "{error:?}");
-        assert!(error.message.contains(message), "{error:?}");
+        assert!(error.message.contains("its parts never end"), "{error:?}");
     }
 }
 
