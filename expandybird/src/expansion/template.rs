@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use common::api::error::{ErrorBody, Location};
+use common::manifests::Object;
 use common::model::language::{self, Form};
 use common::model::{
     AppliedChart, GeneratedValue, Import, Language, LayoutPath, Origin, Output, ResourceName,
@@ -15,7 +16,7 @@ use super::exposed;
 use super::reading::lines::Lines;
 use super::reading::{self, Printed, Text};
 use super::schema::{self, Refusal, Schema, SchemaFault};
-use super::tree::Body;
+use super::tree::{Body, Node};
 use super::watch::{At, ExpansionStep};
 use super::{Expander, Level};
 use crate::engine::values::{UsedValue, Values};
@@ -244,9 +245,8 @@ impl Expander<'_> {
                     true => reading::objects_or_output,
                     false => reading::output,
                 };
-                match read(&output, &template.name)
-                    .map_err(|found| fault(in_file(found, template)))?
-                {
+                let printed = read(&output, &template.name);
+                match printed.map_err(|found| fault(in_file(found, template)))? {
                     Printed::Configuration(value, warnings) => {
                         self.warn(warnings, name, path);
                         lines = self.lines(template, &output, &value);
@@ -254,16 +254,8 @@ impl Expander<'_> {
                     }
                     Printed::Objects(objects, warnings) => {
                         self.warn(warnings, name, path);
-                        let nodes = self.objects(objects, path);
-                        let mut nodes =
-                            nodes.map_err(|(_, found)| fault(in_file(found, template)))?;
-                        for node in &mut nodes {
-                            node.origin = Origin {
-                                file: template.path().to_owned(),
-                                line: None,
-                            };
-                        }
-                        return Ok(Level::from(nodes));
+                        let nodes = self.printed(objects, template, path);
+                        return nodes.map(Level::from).map_err(fault);
                     }
                 }
             }
@@ -282,6 +274,24 @@ impl Expander<'_> {
     fn prints_objects(&mut self, template: &Import) -> bool {
         let row = self.language(template);
         row.is_ok_and(|row| row.language == Language::GoTemplate)
+    }
+
+    /// The nodes of the objects in an output. The lines of an output are not those of its template.
+    fn printed(
+        &mut self,
+        objects: Vec<Object>,
+        template: &Import,
+        path: &LayoutPath,
+    ) -> Result<Vec<Node>, Fault> {
+        let nodes = self.objects(objects, path);
+        let mut nodes = nodes.map_err(|(_, found)| in_file(found, template))?;
+        for node in &mut nodes {
+            node.origin = Origin {
+                file: template.path().to_owned(),
+                line: None,
+            };
+        }
+        Ok(nodes)
     }
 
     /// The lines of the template that wrote the resources of its output, if it is a text with tags.

@@ -274,17 +274,19 @@ pub enum Printed {
 
 /// The output of a template that may print objects too: a template that prints nothing prints none.
 pub fn objects_or_output(text: &str, template: &str) -> Result<Printed, Fault> {
-    let configuration = || output(text, template);
-    // What cannot be read is read again, for the error.
-    let Ok(documents) = yaml::read_all(text, &Limits::DEFAULT, Duplicates::Warn) else {
-        return configuration();
+    // What is wrong is read again, for the error.
+    let Ok(mut documents) = yaml::read_all(text, &Limits::DEFAULT, Duplicates::Warn) else {
+        return output(text, template);
     };
-    let is_empty = documents.iter().all(|one| one.value.is_null());
-    if !is_empty && !manifests::recognises(&documents) {
-        return configuration();
-    }
     let warnings = documents.iter().flat_map(|one| &one.warnings);
     let warnings = warnings.map(in_output).collect();
+    let is_empty = documents.iter().all(|one| one.value.is_null());
+    if !is_empty && !manifests::recognises(&documents) {
+        return match &mut documents[..] {
+            [one] => Ok(Printed::Configuration(one.value.take(), warnings)),
+            _ => output(text, template),
+        };
+    }
     let file = format!("the output of '{template}'");
     let objects = manifests::objects(&file, documents).map_err(EngineError::from)?;
     Ok(Printed::Objects(objects, warnings))
