@@ -341,8 +341,9 @@ impl OpenStore {
             return Ok(None);
         };
         if standby.stops() {
-            if let Ok((etcd, _)) = opened {
-                leave_to_others(etcd, candidate, &mut standby).await;
+            match opened {
+                Ok((etcd, _)) => leave_to_others(etcd, candidate, &mut standby).await,
+                Err(error) => tracing::warn!("stopped while the store was opened: {error:#}"),
             }
             return Ok(None);
         }
