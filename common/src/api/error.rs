@@ -220,6 +220,24 @@ mod tests {
     }
 
     #[test]
+    fn a_location_takes_no_more_room_than_its_message() {
+        let long = || Some("ä".repeat(MESSAGE_CHARS + 1));
+        let location = Location {
+            file: long(),
+            resource: long(),
+            path: long(),
+            line: Some(3),
+            ..Location::default()
+        };
+        let body = ErrorBody::new(ErrorCode::Internal, "").at(location);
+        let location = body.location.unwrap();
+        for text in [location.file, location.resource, location.path] {
+            assert!(text.unwrap().ends_with("… (clipped)"));
+        }
+        assert_eq!(location.line, Some(3));
+    }
+
+    #[test]
     fn a_very_long_message_is_clipped_and_says_so() {
         let body = ErrorBody::new(ErrorCode::Internal, "ä".repeat(MESSAGE_CHARS + 1));
         assert!(body.message.ends_with("… (clipped)"));
