@@ -141,3 +141,45 @@ fn table(page: &Page<DeploymentSummary>, now: Timestamp) -> Table {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        list: List,
+    }
+
+    #[test]
+    fn the_words_of_the_api_are_taken_too() {
+        let query = |args: &[&str]| {
+            let args = std::iter::once(&"list").chain(args);
+            Alone::try_parse_from(args).map(|alone| alone.list)
+        };
+        let own = query(&[
+            "--order-by",
+            "modified-at",
+            "--selector",
+            "a=b",
+            "--query",
+            "c",
+        ]);
+        let of_the_api = query(&[
+            "--order-by",
+            "modifiedAt",
+            "--label-selector",
+            "a=b",
+            "--q",
+            "c",
+        ]);
+        assert_eq!(format!("{own:?}"), format!("{of_the_api:?}"));
+        let list = of_the_api.unwrap();
+        assert!(matches!(list.order_by, Order::ModifiedAt));
+        assert_eq!(list.selector.as_deref(), Some("a=b"));
+        assert_eq!(list.query.as_deref(), Some("c"));
+    }
+}
