@@ -122,3 +122,23 @@ fn trimmed(text: &[u8]) -> &[u8] {
         Err(_) => text.trim_ascii_start(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts of these pieces in all orders of five.
+    #[test]
+    fn each_part_has_the_line_at_which_it_begins() {
+        let pieces = ["---\n", "--- \t", "\n", "  a: 1\n", "b"];
+        for number in 0..pieces.len().pow(5) {
+            let digits = (0..5).map(|place| number / pieces.len().pow(place) % pieces.len());
+            let text: String = digits.map(|digit| pieces[digit]).collect();
+            for (line, part) in parts(text.as_bytes()) {
+                let start = part.as_ptr().addr() - text.as_ptr().addr();
+                let before = text[..start].matches('\n').count();
+                assert_eq!(line, 1 + before, "{text:?}");
+            }
+        }
+    }
+}
