@@ -37,6 +37,17 @@ async fn registries_and_their_templates_are_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_registry_holds_no_template_that_is_not_there() {
+    let served = Served::new().await;
+    for name in ["pair%3Av9", "none%3Av1"] {
+        let path = format!("/types/{name}/registry");
+        let refused = code(send(&served, Method::GET, &path, &[], Value::Null).await).await;
+        let expected = (StatusCode::NOT_FOUND, ErrorCode::TemplateNotFound);
+        assert_eq!(refused, expected, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_registry_is_registered_used_and_removed() {
     let served = Served::new().await;
     let hub = json!({"type": "github", "url": "https://github.com/o/r", "collection": "c"});

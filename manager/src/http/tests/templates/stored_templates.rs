@@ -4,6 +4,7 @@ use crate::http::templates::patches::{LIST, MERGE};
 use crate::http::tests::*;
 
 const KUBERNETES: &str = "/apis/template.openshift.io/v1/namespaces/shop";
+const KUBERNETES_TEMPLATES: &str = "/apis/template.openshift.io/v1/namespaces/shop/templates";
 
 /// The example of OpenShift's dialect.
 fn template() -> Value {
@@ -68,6 +69,29 @@ async fn a_template_is_processed_and_nothing_is_stored() {
     assert_eq!(list.json::<Value>().await.unwrap()["kind"], "List");
     let (_, all) = answer(&served, Method::GET, "/templates", Value::Null).await;
     assert_eq!(all["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_template_is_where_its_location_says() {
+    let served = Served::new().await;
+    for path in [
+        "/templates",
+        "/templates?namespace=shop",
+        KUBERNETES_TEMPLATES,
+    ] {
+        let created = send(&served, Method::POST, path, &[], template()).await;
+        assert_eq!(created.status(), 201, "{path}");
+        let place = created.headers()["location"].to_str().unwrap().to_owned();
+        let (status, found) = answer(&served, Method::GET, &place, Value::Null).await;
+        assert_eq!(status, 200, "{path}: {place}");
+        let made: Value = created.json().await.unwrap();
+        assert_eq!(
+            found["metadata"]["namespace"],
+            made["metadata"]["namespace"]
+        );
+        let (status, _) = answer(&served, Method::DELETE, &place, Value::Null).await;
+        assert_eq!(status, 200, "{path}: {place}");
+    }
 }
 
 /// What is said of a Template with a fault.
