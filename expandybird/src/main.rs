@@ -32,9 +32,7 @@ fn main() -> ExitCode {
     {
         return inside::run();
     }
-    if let Err(error) = return_large_blocks() {
-        eprintln!("expandybird: it will keep memory that it no longer needs: {error}");
-    }
+    return_large_blocks("expandybird");
     actix_web::rt::System::new().block_on(serve_or_expand())
 }
 

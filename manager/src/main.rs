@@ -18,9 +18,7 @@ fn main() -> ExitCode {
 }
 
 fn start() -> ExitCode {
-    if let Err(error) = return_large_blocks() {
-        eprintln!("manager: it will keep memory that it no longer needs: {error}");
-    }
+    return_large_blocks("manager");
     let config = Config::parse();
     if config.print_openapi {
         println!("{:#}", manager::description());

@@ -26,9 +26,7 @@ fn main() -> anyhow::Result<ExitCode> {
         writeln!(std::io::stderr(), "{reason}")?;
         return Ok(ExitCode::from(NOT_RUN));
     }
-    if let Err(error) = return_large_blocks() {
-        eprintln!("resourcifier: it will keep memory that it no longer needs: {error}");
-    }
+    return_large_blocks("resourcifier");
     actix_web::rt::System::new().block_on(run())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,5 @@
 //! How the memory allocator of a service treats large blocks.
 
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -17,25 +16,31 @@ const THRESHOLD: usize = 1 << 20;
 ///
 /// glibc reads the setting when a program starts, and to change it later takes `unsafe`. So this starts the program
 /// again, in the same process, with the same arguments. It must be the first thing that a service does. It does nothing
-/// if the environment has the setting.
-///
-/// # Errors
-/// The program cannot be started again. The service can go on without.
+/// if the environment has the setting. If the program cannot be started again, it says so to standard error, and the
+/// service goes on.
 #[expect(
     clippy::disallowed_methods,
     reason = "it is glibc's variable, not a setting of the service"
 )]
-pub fn return_large_blocks() -> Result<(), io::Error> {
+pub fn return_large_blocks(service: &str) {
     let present = std::env::var(VARIABLE).unwrap_or_default();
-    let Some(tunables) = with_setting(&present) else {
-        return Ok(());
+    if let Some(tunables) = with_setting(&present) {
+        let error = start_again(&tunables);
+        eprintln!("{service}: it will keep memory that it no longer needs: {error}");
+    }
+}
+
+/// Returns only if it cannot.
+fn start_again(tunables: &str) -> std::io::Error {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return error,
     };
-    let mut arguments = std::env::args_os();
-    let mut program = Command::new(std::env::current_exe()?);
+    let (mut program, mut arguments) = (Command::new(program), std::env::args_os());
     if let Some(name) = arguments.next() {
         program.arg0(name);
     }
-    Err(program.args(arguments).env(VARIABLE, tunables).exec())
+    program.args(arguments).env(VARIABLE, tunables).exec()
 }
 
 /// The variable with the setting; `None` if it has it.
