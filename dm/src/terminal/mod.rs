@@ -33,6 +33,13 @@ impl Terminal<'_> {
         let _ = writeln!(self.stderr, "{}", fitted(line, self.stderr_width));
     }
 
+    /// Prints what a service warns of.
+    pub fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.note(&format!("warning: {}", text::line(warning)));
+        }
+    }
+
     /// Asks the user. Without a user, or with any answer but yes, the answer is no.
     pub fn agrees(&mut self, question: &str) -> bool {
         if !self.interactive {

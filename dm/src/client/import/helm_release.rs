@@ -19,7 +19,6 @@ use crate::client::render::change;
 use crate::client::session::Session;
 use crate::error::{CommandError, Failure, Sources};
 use crate::kubectl::Kubectl;
-use crate::terminal::text;
 
 /// The namespace of objects, if nothing names one.
 const NAMESPACE: &str = "default";
@@ -211,10 +210,7 @@ impl HelmRelease {
         };
         let diff = session.client.diff(&content.name, &request, &query).await;
         let mut diff = diff.map_err(|error| self.subject("comparing").failed(error))?;
-        for warning in &diff.warnings {
-            let warning = format!("warning: {}", text::line(warning));
-            session.terminal.note(&warning);
-        }
+        session.terminal.warn(&diff.warnings);
         // An object that only gets an owner stays as it is.
         for resource in &mut diff.resources {
             resource

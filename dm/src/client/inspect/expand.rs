@@ -11,7 +11,6 @@ use crate::client::session::Session;
 use crate::client::target::{Resolved, Target};
 use crate::error::Failure;
 use crate::local::{self, LocalError};
-use crate::terminal::text;
 
 /// Expand a configuration or a template without deploying it, and print the expanded configuration.
 ///
@@ -95,7 +94,7 @@ impl Expand {
         };
         if self.raw {
             let (texts, warnings) = local::texts(request).await.map_err(local_failure)?;
-            warn(session, &warnings);
+            session.terminal.warn(&warnings);
             let texts = texts.ok_or_else(|| Failure::failed(NO_CHART))?;
             return session.show_text(texts);
         }
@@ -107,7 +106,7 @@ impl Expand {
                 .await
                 .map_err(|error| subject.failed(error))?,
         };
-        warn(session, &expansion.warnings);
+        session.terminal.warn(&expansion.warnings);
         if self.layout {
             let width = session.terminal.width;
             return session.show(&expansion.layout, |layout| {
@@ -118,12 +117,5 @@ impl Expand {
             true => session.show_document(&expansion),
             false => session.show_document(&expansion.expanded_config),
         }
-    }
-}
-
-fn warn(session: &mut Session<'_, '_>, warnings: &[String]) {
-    for warning in warnings {
-        let warning = format!("warning: {}", text::line(warning));
-        session.terminal.note(&warning);
     }
 }

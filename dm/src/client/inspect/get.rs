@@ -69,10 +69,7 @@ impl Get {
 
     async fn summary(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let deployment = session.client.deployment(&self.name).await?;
-        for warning in &deployment.warnings {
-            let warning = format!("warning: {}", text::line(warning));
-            session.terminal.note(&warning);
-        }
+        session.terminal.warn(&deployment.warnings);
         let width = session.terminal.width;
         session.show(&deployment, |deployment| {
             resources::summary(deployment, Timestamp::now(), width)

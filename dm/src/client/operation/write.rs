@@ -139,11 +139,7 @@ pub async fn wait(
     patience: WaitLimit,
 ) -> Result<(), Failure> {
     let mut operation = followed(session, operation, patience).await?;
-    for warning in &operation.warnings {
-        session
-            .terminal
-            .note(&format!("warning: {}", text::line(warning)));
-    }
+    session.terminal.warn(&operation.warnings);
     if let Some(error) = operation.error.take() {
         if let Some(rollback) = &operation.rollback {
             session.terminal.note(&went_back(&operation, rollback));
